@@ -272,7 +272,7 @@ public final class ConnectOptions {
         return client;
     }
 
-    /** Of a server that gives a session and answers no request, nothing else would tell: a lock may be waited for for ever. */
+    /** Nothing else tells of a server that gives a session and answers nothing: a lock may be waited for for ever. */
     private void requireAnAnswer(ZooKeeperClient client, Duration limit) throws InterruptedException {
         ZooKeeper zk = client.zooKeeper().orElse(null);
         if (zk == null) {

@@ -162,6 +162,8 @@ final class ServerCheck {
             return "";
         } catch (KeeperException.AuthFailedException | KeeperException.SessionClosedRequireAuthException e) {
             return "refuses the credentials, or requires some: check --auth-file, and SASL in the file of --config";
+        } catch (KeeperException.RequestTimeoutException e) {
+            return "gives a session and answers nothing: it is stuck, or cut off from its ensemble; see its log";
         } catch (KeeperException e) {
             return "ends the session (" + e.code() + "): " + LOG;
         }

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestType;
 import org.junit.jupiter.api.Test;
 
 /** In a class of its own, for others to run while it waits. */
@@ -22,6 +24,20 @@ class NoServerIT {
                             + server.connectString() + " refuses connections")
                     .hasLineCount(1);
             assertThat(ran.out()).isEmpty();
+        }
+    }
+
+    @Test
+    void serverThatAnswersNothing_endsWith69() {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                FaultProxy proxy = FaultProxy.to(server)) {
+            proxy.holdReply(RequestType.EXISTS, 1);
+            Ran ran = Ran.zklock("ls", "--connect", proxy.connectString(), "/x");
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(ran.err())
+                    .startsWith("zklock: a server of " + proxy.connectString()
+                            + " gave a session and answered nothing for 10.0 s")
+                    .hasLineCount(1);
         }
     }
 }

@@ -98,6 +98,18 @@ class LauncherFailureIT {
         assertFails(Map.of(), script, told);
     }
 
+    /** Of these the exit code 1 is an answer, and may not be the JVM's. */
+    @Test
+    void jvmOfOtherCommands_thatCannotStart() throws IOException, InterruptedException {
+        String script = "for each in ls revoke break doctor; do \"$1\" $each /a; echo $each $?; done";
+        Map<String, String> environment = Map.of("ZKLOCK_JAVA_OPTIONS", "-XX:+NoSuchOption");
+        try (RunningZkLock zklock = RunningZkLock.startBy(folder, environment, script)) {
+            assertThat(zklock.awaitExit()).isZero();
+            assertThat(zklock.out().lines()).containsExactly("ls 70", "revoke 70", "break 70", "doctor 70");
+            assertThat(zklock.err()).contains("java did not start: see above (zklock needs Java 17 or newer");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"exit 1", "exit 0", "kill -9 $$", "echo x; echo y >&2; exit 2"})
     void javaThatIsNone(String script) throws IOException, InterruptedException {
