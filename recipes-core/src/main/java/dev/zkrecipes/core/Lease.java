@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -79,6 +80,21 @@ public interface Lease extends AutoCloseable {
      * @throws UnsupportedOperationException if the lock is of another library
      */
     void verify() throws InterruptedException;
+
+    /**
+     * Replaces what is left of the time of {@link LockOptions#withHoldAtMost} by {@code most} from now on, which may be
+     * less. For a holder that works for longer than expected and wants to be stopped only if it hangs: it calls this
+     * from time to time. Decided locally, without asking the server; any thread may call it.
+     *
+     * <p>All re-entrant holds stand on the same grant and have its time, whichever of them is prolonged. A grant of the
+     * other mode, after a downgrade, has a time of its own. For a lease of several locks it is set for each. If
+     * there was no limit, nothing changes.
+     *
+     * @param most how long, from 1 millisecond to 36500 days
+     * @return whether the lease stands; false if it is lost, as it is from the moment its time was over, or closed
+     * @throws IllegalArgumentException if the time is out of these bounds
+     */
+    boolean prolong(Duration most);
 
     /**
      * An operation for your own {@code multi} on the same ensemble and chroot. The {@code multi} is applied only

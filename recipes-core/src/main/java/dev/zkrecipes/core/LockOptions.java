@@ -178,12 +178,13 @@ public final class LockOptions {
      * queue is granted. A holder that hangs, or forgot to close, then does not block the others forever, though its
      * process and session live. ShedLock calls this {@code lockAtMostFor}.
      *
-     * <p>The time runs from the grant, on the monotonic clock of the holder's process. Re-entry does not prolong it,
-     * nor does a downgrade to the shared mode. A re-entrant acquire through a lock object with other options is bound
-     * by the options of the first acquire. {@link Lease#isValid()} is false from that moment on, even if everything
-     * else in the process is late. The others get the lock a little later, when the deletion has reached the server;
-     * without a connection, when there is one again or the session has ended. As after any loss, the holder may still
-     * be at work, so where that would do harm use {@link Lease#fencingToken()} or {@link Lease#guard()}.
+     * <p>The time runs from the grant, on the monotonic clock of the holder's process. {@link Lease#prolong} changes
+     * it; re-entry does not prolong it, nor does a downgrade to the shared mode. A re-entrant acquire through a lock
+     * object with other options is bound by the options of the first acquire. {@link Lease#isValid()} is false from
+     * that moment on, even if everything else in the process is late. The others get the lock a little later, when the
+     * deletion has reached the server; without a connection, when there is one again or the session has ended. As after
+     * any loss, the holder may still be at work, so where that would do harm use {@link Lease#fencingToken()} or
+     * {@link Lease#guard()}.
      *
      * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its
      * members name. A lock that is passed on inside the process ({@code recipes-handoff}) gives each holder the whole

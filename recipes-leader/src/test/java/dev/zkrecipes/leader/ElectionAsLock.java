@@ -160,6 +160,11 @@ final class ElectionAsLock extends DelegatingLock {
         }
 
         @Override
+        public boolean prolong(Duration most) {
+            return term.lease.prolong(most);
+        }
+
+        @Override
         public Op guard() {
             return term.guard();
         }

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.spi.ForeignLock;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -82,6 +83,11 @@ final class MixedHold implements ForeignLock.Hold {
         for (Lease lease : leases) {
             lease.verify();
         }
+    }
+
+    @Override
+    public void prolong(Duration most) {
+        leases.forEach(lease -> lease.prolong(most));
     }
 
     /** Runs on the callback executors of the clients; a request that marks several of the leases counts once. */

@@ -55,4 +55,14 @@ class MixedLeaseTest {
                 .withThrowableThat()
                 .withCause(error);
     }
+
+    @Test
+    void allAreProlonged_whateverOneOfThemSays() {
+        Duration most = Duration.ofSeconds(5);
+        Lease first = mock(Lease.class);
+        Lease second = mock(Lease.class);
+        new MixedHold("/a,/b", List.of(first, second)).prolong(most);
+        verify(first).prolong(most);
+        verify(second).prolong(most);
+    }
 }

@@ -154,6 +154,14 @@ public interface ForeignLock {
         }
 
         /**
+         * See {@link dev.zkrecipes.core.Lease#prolong}. For a lock that stands on leases of this library with limits of
+         * their own; by default there are none. The limit of its own options is changed without this.
+         *
+         * @param most how long from now on
+         */
+        default void prolong(Duration most) {}
+
+        /**
          * When the lock has been given back.
          *
          * @return done when it has, which by default it is; called after {@link #release} or {@link

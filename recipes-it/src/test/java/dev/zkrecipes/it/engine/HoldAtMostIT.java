@@ -83,6 +83,22 @@ class HoldAtMostIT {
                         && server.children("/brief-b").isEmpty());
     }
 
+    @Test
+    void multiLockOfTwoClients_isProlongedWithAllItsMembers() throws Exception {
+        Lease lease = new InterProcessMultiLock(List.of(
+                        new InterProcessMutex(client, "/longer-a", BRIEF), new InterProcessMutex(other, "/longer-b")))
+                .acquire();
+        assertThat(lease.prolong(LONG)).isTrue();
+        Lease later = new InterProcessMutex(client, "/brief-c", BRIEF).acquire();
+        Soon.await().until(() -> later.state() == LeaseState.LOST);
+        lease.verify();
+        assertThat(lease.prolong(Duration.ofMillis(1))).isTrue();
+        Soon.await().until(() -> lease.state() == LeaseState.LOST);
+        assertThat(lease.prolong(LONG)).isFalse();
+        lease.close();
+        later.close();
+    }
+
     private static void assertOwners(List<Participant> participants, String... owners) {
         assertThat(participants).extracting(Participant::owner).containsExactly(owners);
     }

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -81,6 +82,11 @@ record AsyncLease(Hold hold) implements MultiLease {
     @Override
     public void verify() throws InterruptedException {
         hold.verify();
+    }
+
+    @Override
+    public boolean prolong(Duration most) {
+        return hold.prolong(most);
     }
 
     @Override

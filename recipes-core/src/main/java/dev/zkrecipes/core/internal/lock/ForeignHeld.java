@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.spi.ForeignLock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -103,6 +104,12 @@ final class ForeignHeld extends Held {
         } catch (UnsupportedOperationException e) {
             throw refused(e);
         }
+    }
+
+    @Override
+    public void prolong(Duration most) {
+        super.prolong(most);
+        hold.prolong(most);
     }
 
     private <T> T told(Supplier<T> question) {

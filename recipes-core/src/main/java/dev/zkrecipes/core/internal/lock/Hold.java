@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.Held;
@@ -12,6 +13,7 @@ import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -209,6 +211,16 @@ public final class Hold implements MultiLease, Held.Listener {
     @Override
     public void verify() throws InterruptedException {
         lock.verify(this);
+    }
+
+    @Override
+    public boolean prolong(Duration most) {
+        LockOptions.defaults().withHoldAtMost(most); // in its bounds
+        if (!isStanding()) {
+            return false; // others may stand on what this one did
+        }
+        grants.forEach(grant -> grant.prolong(most));
+        return isStanding();
     }
 
     @Override

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.node;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -145,13 +146,20 @@ public abstract class Held {
         return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
-    /** Begins the time that it may be held, if it has one. Called once, before anybody is told of the grant. */
+    /** Begins the time that it may be held, if it has one. Called before anybody is told of the grant. */
     public final void limitTime() {
         if (limit != null) {
             limit.begin(this::endByNow);
             if (end != null) {
                 limit.end(); // nobody does it later
             }
+        }
+    }
+
+    /** Sets the time that it may be held from now on, if it is limited and stands. */
+    public void prolong(Duration most) {
+        if (limit != null) {
+            limit.change(most, this::limitTime);
         }
     }
 

@@ -6,38 +6,58 @@ package dev.zkrecipes.core.internal.node;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** How long one holder may have a node, see {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}. Any thread. */
+/**
+ * How long one holder may have a node, see {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}. Once anybody has seen
+ * that the time is over, it stays over. Any thread.
+ */
 public final class HoldLimit {
     private final EngineScheduler scheduler;
-    private final Duration most;
-    private final long endsAt;
+    private final long beganAt;
+    private final AtomicLong endsAfter; // negated once it is over
     private volatile @Nullable Timer timer;
+    private volatile boolean changed;
 
     /** From now on. */
     public HoldLimit(EngineScheduler scheduler, Duration most) {
-        this(scheduler, most, scheduler.nanoTime() + most.toNanos());
+        this(scheduler, scheduler.nanoTime(), most.toNanos());
     }
 
-    private HoldLimit(EngineScheduler scheduler, Duration most, long endsAt) {
+    private HoldLimit(EngineScheduler scheduler, long beganAt, long endsAfter) {
         this.scheduler = scheduler;
-        this.most = most;
-        this.endsAt = endsAt;
+        this.beganAt = beganAt;
+        this.endsAfter = new AtomicLong(endsAfter);
     }
 
     /** What is left of a limit, for a node that continues the hold. */
     static @Nullable HoldLimit withEndOf(@Nullable HoldLimit limit) {
-        return limit == null ? null : new HoldLimit(limit.scheduler, limit.most, limit.endsAt);
+        return limit == null ? null : new HoldLimit(limit.scheduler, limit.beganAt, limit.endsAfter.get());
     }
 
-    /** Runs the task on the engine thread when the time is over. */
+    /** Runs the task on the engine thread when the time is over; again if it was changed, and on that thread. */
     public void begin(Runnable onOver) {
-        timer = scheduler.schedule(Duration.ofNanos(Math.max(0, endsAt - scheduler.nanoTime())), onOver);
+        end();
+        timer = scheduler.schedule(Duration.ofNanos(Math.max(0, endsAfter.get() - held())), onOver);
+    }
+
+    private long held() {
+        return scheduler.nanoTime() - beganAt;
     }
 
     public boolean isOver() {
-        return scheduler.nanoTime() - endsAt >= 0;
+        long ends = endsAfter.get();
+        return ends < 0 || (held() >= ends && (endsAfter.compareAndSet(ends, -ends) || isOver()));
+    }
+
+    /** Sets the time that is left, unless it is over; then runs the task on the engine thread, which begins it. */
+    void change(Duration left, Runnable begin) {
+        long ends = held() + left.toNanos();
+        if (endsAfter.updateAndGet(last -> last < 0 ? last : ends) > 0) {
+            changed = true;
+            scheduler.execute(begin);
+        }
     }
 
     public void end() {
@@ -48,6 +68,7 @@ public final class HoldLimit {
     }
 
     public String reason() {
-        return "it was held for " + most + ", the most that its LockOptions.withHoldAtMost allows";
+        return "it was held for " + Duration.ofNanos(Math.abs(endsAfter.get())) + ", the most that its "
+                + (changed ? "Lease.prolong" : "LockOptions.withHoldAtMost") + " allows";
     }
 }

@@ -87,6 +87,7 @@ class ForeignLockOnClientTest {
         LeaseState state = LeaseState.HELD;
         boolean isBroken;
         boolean releaseDies;
+        Optional<Duration> prolongedTo = Optional.empty();
         Runnable uponAcquire = () -> {};
 
         @Override
@@ -117,6 +118,11 @@ class ForeignLockOnClientTest {
                 throw new AssertionError("broken");
             }
             return state;
+        }
+
+        @Override
+        public void prolong(Duration most) {
+            prolongedTo = Optional.of(most);
         }
 
         @Override
@@ -192,6 +198,22 @@ class ForeignLockOnClientTest {
         lease.close();
         assertThat(told).filteredOn(each -> each.startsWith("release")).hasSize(1);
         lock.acquire().close();
+    }
+
+    @Test
+    void timeOfAHold_canBeProlonged_unlessItIsLost() throws InterruptedException {
+        Lease lease = lock.acquire();
+        scheduler.engine.advance(MOST.dividedBy(2));
+        assertThat(lease.prolong(MOST)).isTrue();
+        assertThat(other.prolongedTo).contains(MOST);
+        scheduler.engine.advance(MOST.dividedBy(2));
+        assertThat(lease.isValid()).isTrue();
+        other.state = LeaseState.LOST;
+        assertThat(lease.prolong(MOST)).isFalse();
+        other.state = LeaseState.HELD;
+        scheduler.engine.advance(MOST.dividedBy(2));
+        assertThat(lease.prolong(MOST)).isFalse();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     }
 
     @Test

@@ -45,11 +45,15 @@ class HoldAtMostTest {
     }
 
     private void assertLost(Lease lease) {
+        assertLost(lease, "PT0.4S, the most that its LockOptions.withHoldAtMost");
+    }
+
+    private void assertLost(Lease lease, String after) {
         assertThat(lease.isValid()).isFalse();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(lease::fencingToken)
                 .isInstanceOf(LockLostException.class)
-                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows");
+                .hasMessageContaining("it was held for " + after + " allows");
     }
 
     @Test
@@ -163,12 +167,150 @@ class HoldAtMostTest {
     }
 
     @Test
-    void timesOutOfBounds_areRejected() {
+    void prolongedLease_isLostWhenItsNewTimeIsOver() throws InterruptedException {
+        Lease lease = lock().acquire();
+        lease.onLost(() -> told.add("lost"));
+        scheduler.engine.advance(MOST.minus(TICK));
+        assertThat(lease.prolong(MOST.multipliedBy(3))).isTrue();
+        scheduler.engine.advance(MOST.multipliedBy(3).minus(TICK));
+        assertThat(lease.isValid()).isTrue();
+        assertThat(operations.nodes()).hasSize(1);
+        assertThat(told).isEmpty();
+        scheduler.engine.advance(TICK);
+        assertThat(told).containsExactly("lost"); // though nobody asked
+        assertThat(operations.nodes()).isEmpty();
+        assertThatThrownBy(lease::fencingToken)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("it was held for PT1.599S, the most that its Lease.prolong allows");
+        assertThat(lease.prolong(MOST)).isFalse();
+    }
+
+    @Test
+    void lessTime_endsItEarlier() throws InterruptedException {
+        Lease lease = lock().acquire();
+        lease.onLost(() -> told.add("lost"));
+        assertThat(lease.prolong(TICK)).isTrue();
+        scheduler.engine.advance(TICK);
+        assertThat(told).containsExactly("lost");
+    }
+
+    /** By the clock, whatever the engine has come to. */
+    @Test
+    void leaseWhoseTimeIsOver_isNotProlonged() throws InterruptedException {
+        Lease late =
+                lock("/locks/a", LockOptions.defaults().withHoldAtMost(MOST)).acquire();
+        Lease inTime =
+                lock("/locks/b", LockOptions.defaults().withHoldAtMost(MOST)).acquire();
+        scheduler.ahead = MOST.minus(TICK);
+        assertThat(inTime.prolong(MOST)).isTrue();
+        scheduler.ahead = MOST;
+        assertThat(late.prolong(MOST)).isFalse();
+        assertLost(late);
+        assertThat(inTime.isValid()).isTrue();
+    }
+
+    /** One thread looks at the clock, and another one prolongs the lease in time before the first has said so. */
+    @Test
+    void leaseThatIsProlongedInTime_standsForThoseWhoLook() throws InterruptedException {
+        for (int looks = 1; looks <= 2; looks++) {
+            scheduler.ahead = Duration.ZERO;
+            Lease lease = lock("/locks/" + looks, LockOptions.defaults().withHoldAtMost(MOST))
+                    .acquire();
+            scheduler.ahead = MOST.minus(TICK);
+            List<Boolean> answers = new ArrayList<>();
+            uponLook(looks, () -> {
+                answers.add(lease.prolong(MOST));
+                scheduler.ahead = MOST;
+            });
+            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            assertThat(answers).containsExactly(true);
+        }
+    }
+
+    /** The other way round: what one thread has seen lost, another one does not prolong. */
+    @Test
+    void leaseThatWasSeenLost_isNotProlonged_byAThreadThatLookedBefore() throws InterruptedException {
+        for (int looks = 1; looks <= 3; looks++) {
+            scheduler.ahead = Duration.ZERO;
+            Lease lease = lock("/locks/" + looks, LockOptions.defaults().withHoldAtMost(MOST))
+                    .acquire();
+            scheduler.ahead = MOST.minus(TICK);
+            List<LeaseState> seen = new ArrayList<>();
+            uponLook(looks, () -> {
+                scheduler.ahead = MOST;
+                seen.add(lease.state());
+            });
+            assertThat(lease.prolong(MOST)).isFalse();
+            assertThat(seen).containsExactly(LeaseState.LOST);
+            assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        }
+    }
+
+    /** In the middle of the n-th look at the clock from now on: the answer is from before the step. */
+    private void uponLook(int n, Runnable step) {
+        int[] looks = {0};
+        scheduler.uponTime = () -> {
+            if (++looks[0] == n) {
+                scheduler.uponTime = () -> {};
+                step.run();
+            }
+        };
+    }
+
+    @Test
+    void reentrantHolds_areProlongedTogether_butNotByOneThatIsClosed() throws InterruptedException {
+        Lease first = lock().acquire();
+        Lease again = lock("/locks/orders", LockOptions.defaults()).acquire();
+        assertThat(again.prolong(MOST.multipliedBy(2))).isTrue();
+        again.close();
+        scheduler.engine.advance(MOST);
+        assertThat(first.isValid()).isTrue();
+        assertThat(again.prolong(MOST.multipliedBy(2))).isFalse();
+        scheduler.engine.advance(MOST);
+        assertLost(first, "PT0.8S, the most that its Lease.prolong");
+    }
+
+    @Test
+    void prolonging_leavesNoTimer_andNothingWithoutALimit() throws InterruptedException {
+        Lease lease = lock().acquire();
+        int timers = scheduler.engine.timers();
+        for (int i = 0; i < 10; i++) {
+            assertThat(lease.prolong(MOST)).isTrue();
+            scheduler.engine.run();
+        }
+        assertThat(scheduler.engine.timers()).isEqualTo(timers);
+        lease.close();
+        scheduler.engine.run();
+        Lease unlimited = lock("/locks/orders", LockOptions.defaults()).acquire();
+        assertThat(unlimited.prolong(MOST)).isTrue();
+        scheduler.engine.advance(MOST);
+        assertThat(unlimited.isValid()).isTrue();
+        unlimited.close();
+        assertThat(unlimited.prolong(MOST)).isFalse();
+    }
+
+    @Test
+    void severalLocksAsOne_areProlongedTogether() throws InterruptedException {
+        LockOptions brief = LockOptions.defaults().withHoldAtMost(MOST);
+        Lease lease = LockGroups.together(List.of(lock("/locks/a", brief), lock("/locks/b", brief)), brief)
+                .acquire();
+        assertThat(lease.prolong(MOST.multipliedBy(2))).isTrue();
+        scheduler.engine.advance(MOST.multipliedBy(2).minus(TICK));
+        assertThat(lease.isValid()).isTrue();
+        scheduler.engine.advance(TICK);
+        assertThat(lease.prolong(MOST)).isFalse();
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    void timesOutOfBounds_areRejected() throws InterruptedException {
+        Lease lease = lock().acquire();
         for (Duration bad :
                 List.of(Duration.ZERO, Duration.ofNanos(10), Duration.ofMillis(-1), Duration.ofDays(40_000))) {
             assertThatThrownBy(() -> LockOptions.defaults().withHoldAtMost(bad))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("holdAtMost is " + bad + ", must be from 1 millisecond to 36500 days");
+            assertThatThrownBy(() -> lease.prolong(bad)).isInstanceOf(IllegalArgumentException.class);
         }
         assertThatThrownBy(() -> LockOptions.defaults().withHoldAtMost(null))
                 .isInstanceOf(NullPointerException.class)

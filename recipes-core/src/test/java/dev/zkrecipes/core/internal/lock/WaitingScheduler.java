@@ -17,6 +17,7 @@ final class WaitingScheduler implements EngineScheduler {
     Runnable inTheWait = () -> {};
     Runnable uponRandom = () -> {};
     Runnable uponTime = () -> {};
+    Duration ahead = Duration.ZERO; // the clock, of what the engine has come to
 
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) {
@@ -31,7 +32,7 @@ final class WaitingScheduler implements EngineScheduler {
     @Override
     public long nanoTime() {
         uponTime.run();
-        return engine.nanoTime();
+        return engine.nanoTime() + ahead.toNanos();
     }
 
     @Override
