@@ -6,6 +6,7 @@ package dev.zkrecipes.it.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
@@ -260,6 +261,28 @@ class ExamplesIT {
             assertThat(result.join()).isEqualTo("/locks/orders true");
             mutex.acquire().close();
         }
+    }
+
+    private void settle() {
+        done.add("settled");
+    }
+
+    @Test
+    void lockKeptForAWhile(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/locks/settling");
+            Lease lease = mutex.acquireAsync().join();
+            settle();
+            CompletableFuture<Void> givenBack = lease.ended()
+                    .toCompletableFuture()
+                    .completeOnTimeout(LeaseState.RELEASED, 30, TimeUnit.SECONDS)
+                    .thenCompose(state -> lease.closeAsync());
+            assertThat(mutex.tryAcquire()).isEmpty();
+            lease.close();
+            givenBack.get(30, TimeUnit.SECONDS);
+            assertThat(mutex.tryAcquire()).isPresent();
+        }
+        assertThat(done).containsExactly("settled");
     }
 
     static Stream<String> texts() {

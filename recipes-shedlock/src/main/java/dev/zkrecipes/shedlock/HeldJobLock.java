@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.shedlock;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.LockException;
+
+/** A lease with the times of ShedLock. */
+final class HeldJobLock extends AbstractSimpleLock {
+    private static final Duration SHORTEST = Duration.ofMillis(1);
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+    private static final Duration SOME_TIME = Duration.ofMinutes(1);
+
+    private final Lease lease;
+    private final long since;
+
+    /**
+     * A lock that was just acquired or extended.
+     *
+     * @param since the time from which it is kept
+     */
+    HeldJobLock(LockConfiguration configuration, Lease lease, long since) {
+        super(configuration);
+        this.lease = lease;
+        this.since = since;
+    }
+
+    /** In the bounds of {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}. */
+    static Duration bounded(Duration time) {
+        Duration upTo = time.compareTo(LONGEST) > 0 ? LONGEST : time;
+        return upTo.compareTo(SHORTEST) < 0 ? SHORTEST : upTo;
+    }
+
+    @Override
+    protected void doUnlock() {
+        Duration left = lockConfiguration.getLockAtLeastFor().minusNanos(System.nanoTime() - since);
+        if (left.isNegative() || left.isZero()) {
+            giveBack();
+        } else {
+            keep(bounded(left));
+        }
+    }
+
+    private void giveBack() {
+        try {
+            lease.close();
+        } catch (dev.zkrecipes.core.LockException e) {
+            throw new LockException("lock " + lockConfiguration.getName() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The job has ended, so the limit is not its any more: it must not be called lost just when it is given back. */
+    private void keep(Duration left) {
+        lease.prolong(bounded(left.plus(SOME_TIME)));
+        var unused = lease.ended()
+                .toCompletableFuture() // ends with the lease, and its timer with it
+                .completeOnTimeout(LeaseState.RELEASED, left.toNanos(), TimeUnit.NANOSECONDS)
+                .thenCompose(state -> lease.closeAsync());
+    }
+
+    @Override
+    protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
+        long now = System.nanoTime();
+        return lease.prolong(bounded(extended.getLockAtMostFor()))
+                ? Optional.of(new HeldJobLock(extended, lease, now))
+                : Optional.empty();
+    }
+}

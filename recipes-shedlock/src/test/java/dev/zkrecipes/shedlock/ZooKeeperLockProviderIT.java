@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.shedlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Soon;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.LockException;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What ShedLock's own tests do not ask. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class ZooKeeperLockProviderIT {
+    private static final Duration LONG = Duration.ofMinutes(10);
+
+    private final EmbeddedZooKeeper server;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+
+    ZooKeeperLockProviderIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = TestClients.connect(server.connectString(), Duration.ofSeconds(60));
+        other = TestClients.connect(server.connectString(), Duration.ofSeconds(60));
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+    }
+
+    private static ZooKeeperLockProvider on(ZooKeeperClient used) {
+        return new ZooKeeperLockProvider(used, "/jobs");
+    }
+
+    private static LockConfiguration job(String name, Duration most, Duration least) {
+        return new LockConfiguration(Instant.now(), name, most, least);
+    }
+
+    private SimpleLock lock(String name, Duration most, Duration least) {
+        return on(client).lock(job(name, most, least)).orElseThrow();
+    }
+
+    private boolean isFree(String name) {
+        Optional<SimpleLock> lock = on(other).lock(job(name, LONG, Duration.ZERO));
+        lock.ifPresent(SimpleLock::unlock);
+        return lock.isPresent();
+    }
+
+    @Test
+    void jobThatHangs_losesTheLock_andEndsWithoutAnError() {
+        SimpleLock hanging = lock("hangs", Duration.ofMillis(300), Duration.ZERO);
+        Soon.await().until(() -> isFree("hangs"));
+        hanging.unlock();
+        SimpleLock again = lock("hangs", Duration.ofMillis(1), Duration.ZERO);
+        Soon.await().until(() -> isFree("hangs"));
+        assertThat(again.extend(LONG, Duration.ZERO)).isEmpty();
+    }
+
+    @Test
+    void lostSession_losesTheLock() throws Exception {
+        SimpleLock lost = lock("cut", LONG, LONG.dividedBy(2));
+        SimpleLock extended = lock("cut too", LONG, Duration.ZERO);
+        ZooKeeper handle = client.zooKeeper().orElseThrow();
+        assertThat(server.expireSession(handle.getSessionId())).isTrue();
+        Soon.await().until(() -> isFree("cut") && isFree("cut too"));
+        Soon.await()
+                .until(() -> client.zooKeeper().filter(next -> next != handle).isPresent());
+        lost.unlock();
+        assertThat(extended.extend(LONG, Duration.ZERO)).isEmpty();
+        assertThat(on(client).lock(job("cut", LONG, LONG))).isPresent();
+    }
+
+    @Test
+    void extendedLock_isKeptForItsNewTimes() {
+        SimpleLock lock = lock("long", LONG, LONG.dividedBy(2));
+        Duration least = Duration.ofMillis(300);
+        long before = System.nanoTime();
+        lock.extend(LONG, least).orElseThrow().unlock();
+        Soon.await().until(() -> isFree("long"));
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThanOrEqualTo(least);
+    }
+
+    @Test
+    void lockIsKept_fromTheCallOn_andThenGivenBack() {
+        Duration least = Duration.ofMillis(300);
+        long before = System.nanoTime();
+        lock("kept for a while", LONG, least).unlock();
+        Soon.await().until(() -> isFree("kept for a while"));
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThanOrEqualTo(least);
+    }
+
+    @Test
+    void closedClient_givesBackWhatIsKept() {
+        lock("kept", LONG, LONG).unlock();
+        assertThat(isFree("kept")).isFalse();
+        client.close();
+        Soon.await().until(() -> isFree("kept"));
+    }
+
+    @Test
+    void anotherThread_mayUnlock_andNoThreadEntersAgain() throws InterruptedException, ExecutionException {
+        SimpleLock lock = lock("threads", LONG, Duration.ZERO);
+        assertThat(on(client).lock(job("threads", LONG, Duration.ZERO))).isEmpty();
+        CompletableFuture.runAsync(lock::unlock).get();
+        assertThat(isFree("threads")).isTrue();
+    }
+
+    @Test
+    void everyName_isAPathOfItsOwn() {
+        List<String> names =
+                List.of("a", "a/b", "/", "a b", "a+b", "%2F", "ü", "\u0000", "...", "zookeeper", "\n", "a%2Fb");
+        List<SimpleLock> locks =
+                names.stream().map(name -> lock(name, LONG, Duration.ZERO)).toList();
+        assertThat(locks).hasSameSizeAs(names);
+        names.forEach(name -> assertThat(isFree(name)).as(name).isFalse());
+        for (String bad : List.of(".", "..", "a\uD800", "\uDC00")) {
+            assertThatThrownBy(() -> lock(bad, LONG, Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void badPath_isRejectedWhenTheProviderIsMade() {
+        for (String bad : List.of("jobs", "/", "/jobs/", "")) {
+            assertThatThrownBy(() -> new ZooKeeperLockProvider(client, bad))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void anyTimes_areHeeded() {
+        Duration forEver = Duration.ofSeconds(Long.MAX_VALUE / 2_000_000_000);
+        SimpleLock lock = on(client).lock(job("for ever", forEver, forEver)).orElseThrow();
+        lock.unlock();
+        assertThat(isFree("for ever")).isFalse();
+        assertThat(on(client).lock(job("at once", Duration.ZERO, Duration.ZERO)))
+                .isPresent();
+        Soon.await().until(() -> isFree("at once"));
+    }
+
+    @Test
+    void options_areThoseOfEachLock() throws InterruptedException {
+        LockOptions options =
+                LockOptions.defaults().withOwnerLabel("night shift").withHoldAtMost(Duration.ofMillis(1));
+        new ZooKeeperLockProvider(client, "/jobs", options)
+                .lock(job("named", LONG, Duration.ZERO))
+                .orElseThrow();
+        assertThat(isFree("named")).isFalse();
+        assertThat(server.children("/jobs/named")).hasSize(1);
+    }
+
+    @Test
+    void withoutAServer_lockWaitsForHalfOfTheTimeThatItIsKept() {
+        server.stop();
+        Soon.await().until(() -> client.connectionState() != ConnectionState.CONNECTED);
+        CompletableFuture<Boolean> locked = CompletableFuture.supplyAsync(
+                () -> on(client).lock(job("late", LONG, LONG)).isPresent());
+        server.restart();
+        assertThat(Soon.get(locked)).isTrue();
+    }
+
+    @Test
+    void namespace_isThatOfTheClient() throws InterruptedException {
+        try (ZooKeeperClient tenant = TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).namespace("/tenant"))) {
+            on(tenant).lock(job("report", LONG, Duration.ZERO)).orElseThrow();
+            assertThat(server.children("/tenant/jobs/report")).hasSize(1);
+        }
+    }
+
+    @Test
+    void withoutAServer_lockFailsAtOnce_andUnlockDoesNot() {
+        SimpleLock lock = lock("alone", LONG, Duration.ZERO);
+        server.stop();
+        try {
+            assertThatThrownBy(() -> on(client).lock(job("new", LONG, Duration.ZERO)))
+                    .isInstanceOf(LockException.class)
+                    .hasMessageContaining("lock new: ")
+                    .hasCauseInstanceOf(LockConnectionException.class);
+            lock.unlock();
+        } finally {
+            server.restart();
+        }
+        Soon.await().until(() -> server.children("/jobs/alone").isEmpty());
+    }
+}
