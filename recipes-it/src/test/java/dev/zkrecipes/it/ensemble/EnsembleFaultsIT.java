@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -87,15 +88,15 @@ class EnsembleFaultsIT {
 
     private void makeTrouble(ZooKeeperEnsemble ensemble, List<Process> counting)
             throws InterruptedException, IOException {
-        long end = System.nanoTime() + length.toNanos();
+        Random random = seed.random(PROCESSES);
         try (ZooKeeperClient observer = ZooKeeperClient.builder()
                 .connectString(ensemble.connectString())
                 .sessionTimeout(Duration.ofSeconds(30))
                 .build()) {
-            Trouble trouble = new Trouble(ensemble, observer, counting, diaries, seed.random(PROCESSES));
-            do {
-                trouble.makeAll();
-            } while (System.nanoTime() - end < 0);
+            List<Trouble.Holder> holders = new ArrayList<>();
+            diaries.forEach(diary -> holders.add(() -> diary.stay().isPresent()));
+            new Trouble(ensemble, random, holders, new FrozenHolder(observer, counting, diaries, random))
+                    .makeAllFor(length);
         }
     }
 

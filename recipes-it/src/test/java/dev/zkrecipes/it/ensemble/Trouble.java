@@ -3,14 +3,8 @@
 
 package dev.zkrecipes.it.ensemble;
 
-import static org.awaitility.Awaitility.await;
-
-import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
-import dev.zkrecipes.test.internal.FrozenJvm;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,42 +18,50 @@ import java.util.concurrent.TimeUnit;
 final class Trouble {
     private static final Duration SESSION = CountingProcess.SESSION;
 
+    private static final long BEGUN = System.nanoTime();
+
     private final ZooKeeperEnsemble ensemble;
-    private final ZooKeeperClient observer;
-    private final List<Process> processes;
-    private final List<Diary> diaries;
     private final Random random;
-    private final long begun = System.nanoTime();
+    private final List<Holder> holders;
+    private final List<Step> others;
     private int rounds;
 
     /**
      * Prepares.
      *
-     * @param processes the number of each is its index
-     * @param diaries theirs
+     * @param holders the number of each is its index
+     * @param others what is done besides
      */
-    Trouble(
-            ZooKeeperEnsemble ensemble,
-            ZooKeeperClient observer,
-            List<Process> processes,
-            List<Diary> diaries,
-            Random random) {
+    Trouble(ZooKeeperEnsemble ensemble, Random random, List<Holder> holders, Step... others) {
         this.ensemble = ensemble;
-        this.observer = observer;
-        this.processes = List.copyOf(processes);
-        this.diaries = List.copyOf(diaries);
         this.random = random;
+        this.holders = List.copyOf(holders);
+        this.others = List.of(others);
     }
 
-    private interface Step {
+    /** One thing. */
+    interface Step {
         void run() throws InterruptedException, IOException;
     }
 
+    /** Whoever may hold something. */
+    interface Holder {
+        boolean isHolding() throws IOException;
+    }
+
+    /** Everything again and again, and at least once. */
+    void makeAllFor(Duration length) throws InterruptedException, IOException {
+        long end = System.nanoTime() + length.toNanos();
+        do {
+            makeAll();
+        } while (System.nanoTime() - end < 0);
+    }
+
     /** Everything once, in any order. */
-    void makeAll() throws InterruptedException, IOException {
+    private void makeAll() throws InterruptedException, IOException {
         rounds++;
-        List<Step> steps = new ArrayList<>(
-                List.of(this::killLeader, this::cutFromClients, this::cutFromLeader, this::freezeHolder));
+        List<Step> steps = new ArrayList<>(List.of(this::killLeader, this::cutFromClients, this::cutFromLeader));
+        steps.addAll(others);
         Collections.shuffle(steps, random);
         for (Step step : steps) {
             step.run();
@@ -110,64 +112,20 @@ final class Trouble {
     private EnsembleServer anyFollower() throws IOException {
         List<EnsembleServer> followers = new ArrayList<>(ensemble.followers());
         Collections.shuffle(followers, random);
-        for (int i = 0; i < processes.size(); i++) {
+        for (int i = 0; i < holders.size(); i++) {
             Optional<EnsembleServer> only = serverOf(i, ensemble).filter(followers::contains);
-            if (only.isPresent() && diaries.get(i).stay().isPresent()) {
+            if (only.isPresent() && holders.get(i).isHolding()) {
                 return only.get();
             }
         }
         return followers.get(0);
     }
 
-    /**
-     * Stops a process in the middle of a long stay until the lock is another's, and lets it do its late write. Again, if it
-     * was the end of the stay, and the write was on its way already.
-     */
-    private void freezeHolder() {
-        await().atMost(Duration.ofMinutes(3)).until(this::tryToFreezeHolder);
-    }
-
-    private boolean tryToFreezeHolder() throws IOException {
-        int victim = random.nextInt(processes.size());
-        Optional<Diary.Stay> staying = diaries.get(victim).stay();
-        return staying.isPresent() && freeze(victim, staying.get());
-    }
-
-    private boolean freeze(int victim, Diary.Stay stay) throws IOException {
-        try (FrozenJvm frozen = FrozenJvm.freeze(processes.get(victim))) {
-            Optional<Participant> held = holder(stay.way());
-            if (held.isEmpty() || !held.get().owner().equals(CountingProcess.label(victim))) {
-                return false; // it went on before it was stopped
-            }
-            say("stops process " + victim + ", which holds " + stay.way() + " (" + frozen + ")");
-            String node = held.get().node();
-            await().atMost(Duration.ofMinutes(1))
-                    .until(() -> holder(stay.way())
-                            .filter(next -> !next.node().equals(node))
-                            .isPresent());
-        }
-        await().atMost(Duration.ofMinutes(1))
-                .until(() -> diaries.get(victim).outcome(stay).isPresent());
-        return diaries.get(victim).outcome(stay).equals(Optional.of(Write.Outcome.REFUSED));
-    }
-
-    private Optional<Participant> holder(Way way) {
-        try {
-            return way.lock(observer).participants().stream()
-                    .filter(Participant::holding)
-                    .findFirst();
-        } catch (LockConnectionException e) {
-            return Optional.empty();
-        } catch (InterruptedException e) {
-            throw new AssertionError("nobody interrupts this thread", e);
-        }
-    }
-
     private static void stay(Duration length) throws InterruptedException {
         TimeUnit.NANOSECONDS.sleep(length.toNanos());
     }
 
-    private void say(String what) {
-        System.out.printf("%5.1f s: %s%n", (System.nanoTime() - begun) / 1e9, what);
+    static void say(String what) {
+        System.out.printf("%5.1f s: %s%n", (System.nanoTime() - BEGUN) / 1e9, what);
     }
 }
