@@ -20,6 +20,7 @@ import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -211,6 +212,7 @@ class HoldAtMostTest {
 
     /** One thread looks at the clock, and another one prolongs the lease in time before the first has said so. */
     @Test
+    @Tag("H128")
     void leaseThatIsProlongedInTime_standsForThoseWhoLook() throws InterruptedException {
         for (int looks = 1; looks <= 2; looks++) {
             scheduler.ahead = Duration.ZERO;
@@ -229,6 +231,7 @@ class HoldAtMostTest {
 
     /** The other way round: what one thread has seen lost, another one does not prolong. */
     @Test
+    @Tag("H128")
     void leaseThatWasSeenLost_isNotProlonged_byAThreadThatLookedBefore() throws InterruptedException {
         for (int looks = 1; looks <= 3; looks++) {
             scheduler.ahead = Duration.ZERO;

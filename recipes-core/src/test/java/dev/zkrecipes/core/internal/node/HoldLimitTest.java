@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class HoldLimitTest {
@@ -14,6 +15,7 @@ class HoldLimitTest {
 
     /** Whoever has seen it is just about to say so. */
     @Test
+    @Tag("H128")
     void timeThatWasSeenOver_isNotChanged() {
         ManualScheduler scheduler = new ManualScheduler();
         HoldLimit limit = new HoldLimit(scheduler, MOST);
