@@ -6,6 +6,9 @@ package dev.zkrecipes.curator;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorEventType;
@@ -38,7 +41,31 @@ import org.apache.zookeeper.ZooKeeper;
  * deleted.
  */
 public final class CuratorClients {
+    /** Weak on both sides: a framework that is not closed keeps its client, which it tells of its end. */
+    private static final Map<CuratorFramework, WeakReference<ZooKeeperClient>> SHARED = new WeakHashMap<>();
+
     private CuratorClients() {}
+
+    /**
+     * The one client of a framework for code that makes its locks where it needs them: the first call makes it, as
+     * {@link #over(CuratorFramework)}, and later ones find it.
+     *
+     * @param framework started, and not one that {@code usingNamespace} returned
+     * @return the client, the same each time until it is closed; it ends with the framework
+     * @throws IllegalStateException if the framework is not started or is closed
+     * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
+     */
+    public static ZooKeeperClient shared(CuratorFramework framework) {
+        synchronized (SHARED) {
+            WeakReference<ZooKeeperClient> known = SHARED.get(framework);
+            ZooKeeperClient client = known == null ? null : known.get();
+            if (client == null || client.connectionState() == ConnectionState.CLOSED) {
+                client = over(framework);
+                SHARED.put(framework, new WeakReference<>(client));
+            }
+            return client;
+        }
+    }
 
     /**
      * Makes a client. It connects in the background when the framework does.

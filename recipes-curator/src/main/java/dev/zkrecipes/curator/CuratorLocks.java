@@ -5,14 +5,80 @@ package dev.zkrecipes.curator;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import java.util.List;
 import java.util.Objects;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 
-/** Locks of one library behind the interface of the other. */
+/** Locks of one library behind the interface of the other, and ours for code that makes locks on a framework. */
 public final class CuratorLocks {
     private CuratorLocks() {}
+
+    /**
+     * What Curator calls {@code new InterProcessMutex(framework, path)}, with ours behind it: on the framework's one
+     * client ({@link CuratorClients#shared}), in one queue with Curator's. Re-entrant for a thread through all locks on
+     * the path, where Curator's are re-entrant each for itself.
+     *
+     * @param framework started, and not a view that {@code usingNamespace} returned
+     * @param path the path of the lock, in the framework's namespace
+     * @return a new lock, see {@link #asCurator}
+     */
+    public static org.apache.curator.framework.recipes.locks.InterProcessLock mutex(
+            CuratorFramework framework, String path) {
+        return asCurator(new InterProcessMutex(CuratorClients.shared(framework), path));
+    }
+
+    /**
+     * As {@link #mutex}, for {@code InterProcessSemaphoreMutex}: not re-entrant, and any thread may release it. On
+     * another path than Curator's, which does not notice ours.
+     *
+     * @param framework started, and not a view that {@code usingNamespace} returned
+     * @param path the path of the lock, in the framework's namespace
+     * @return a new lock, see {@link #asCurator}
+     */
+    public static org.apache.curator.framework.recipes.locks.InterProcessLock semaphoreMutex(
+            CuratorFramework framework, String path) {
+        return asCurator(new dev.zkrecipes.mutex.InterProcessSemaphoreMutex(CuratorClients.shared(framework), path));
+    }
+
+    /**
+     * As {@link #mutex}, for {@code InterProcessReadWriteLock}.
+     *
+     * @param framework started, and not a view that {@code usingNamespace} returned
+     * @param path the path of the lock, in the framework's namespace
+     * @return both sides of a new lock
+     */
+    public static ReadWriteLock readWriteLock(CuratorFramework framework, String path) {
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(CuratorClients.shared(framework), path);
+        return new ReadWriteLock(asCurator(lock.readLock()), asCurator(lock.writeLock()));
+    }
+
+    /**
+     * Both sides of a read-write lock.
+     *
+     * @param readLock held by any number of readers
+     * @param writeLock held by one writer, who may take the read lock, too
+     */
+    public record ReadWriteLock(
+            org.apache.curator.framework.recipes.locks.InterProcessLock readLock,
+            org.apache.curator.framework.recipes.locks.InterProcessLock writeLock) {}
+
+    /**
+     * As {@link #mutex}, for {@code new InterProcessMultiLock(framework, paths)}; only when no process has Curator's on
+     * several of the paths any more, as the two may wait for each other.
+     *
+     * @param framework started, and not a view that {@code usingNamespace} returned
+     * @param paths of the locks, in the framework's namespace
+     * @return a new lock, see {@link #asCurator}
+     */
+    public static org.apache.curator.framework.recipes.locks.InterProcessLock multiLock(
+            CuratorFramework framework, List<String> paths) {
+        return asCurator(new InterProcessMultiLock(CuratorClients.shared(framework), paths));
+    }
 
     /**
      * A lock of ours for code that is written against Curator's interface:

@@ -90,7 +90,7 @@ class MigrationExamplesIT {
         assertThat(server.watchCount()).as("the standing watch").isEqualTo(1);
         Optional<String> result = mutex.tryCall(Duration.ofSeconds(2), lease -> compute());
         assertThat(result).hasValue("done");
-        InterProcessLock lock = CuratorLocks.asCurator(new InterProcessMutex(client, "/locks/orders"));
+        InterProcessLock lock = CuratorLocks.mutex(curator, "/locks/orders");
         if (lock.acquire(2, TimeUnit.SECONDS)) {
             try {
                 work();
