@@ -5,6 +5,7 @@ package dev.zkrecipes.core;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Is told the outcome of each request for a lock, for metrics, traces and logs. Give it to
@@ -48,6 +49,13 @@ public interface LockObserver {
     Progress onWaiting(Request request);
 
     /**
+     * A client that it observes has been made. The builder throws what this throws, and closes the client.
+     *
+     * @param connection tells the state of its connection, at any time
+     */
+    default void onClient(Supplier<ConnectionState> connection) {}
+
+    /**
      * What is asked for.
      *
      * @param path the path of the lock; those of a multi-lock, with commas in between
@@ -88,6 +96,23 @@ public interface LockObserver {
          * @param how why it ended
          */
         default void onAbandoned(Duration waited, Ending how) {}
+
+        /**
+         * The request failed. By default calls {@link #onAbandoned}, which is not called otherwise.
+         *
+         * @param waited how long it lasted
+         * @param error what the caller gets
+         */
+        default void onFailed(Duration waited, Throwable error) {
+            onAbandoned(waited, Ending.FAILED);
+        }
+
+        /**
+         * The request waits longer than {@link ZooKeeperClientBuilder#slowAfter}. Told once, on the callback executor.
+         *
+         * @param waited how long it has lasted
+         */
+        default void onSlow(Duration waited) {}
 
         /**
          * The lock was given back with its last hold. Its node may be there a little longer.

@@ -7,6 +7,7 @@ import com.google.common.base.Preconditions;
 import com.google.common.primitives.Bytes;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.client.JarVersions;
+import dev.zkrecipes.core.internal.lock.SlowWaits;
 import dev.zkrecipes.core.internal.wire.Acls;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -48,6 +49,7 @@ public final class ZooKeeperClientBuilder {
     private @Nullable String ownerLabel;
     private @Nullable Executor callbackExecutor;
     private final List<LockObserver> observers = new ArrayList<>();
+    private @Nullable Duration slowAfter;
     private boolean closeOnShutdown;
     private boolean persistentPaths;
 
@@ -252,6 +254,21 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
+     * Warns of requests that wait longer than this: in the log {@code dev.zkrecipes.locks}, once a minute for each
+     * lock, with the place in the queue and the holders, for which the server is asked. Observers are told once of each
+     * such request. Candidates for leadership are left out, as they stand by. Default: no warnings, at no cost.
+     *
+     * @param wait a positive time; it is looked at once a second
+     * @return this builder
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public ZooKeeperClientBuilder slowAfter(Duration wait) {
+        Preconditions.checkArgument(wait.toNanos() > 0, "slowAfter is %s, must be positive", wait);
+        slowAfter = wait;
+        return this;
+    }
+
+    /**
      * Closes the client when the JVM ends by SIGTERM, Ctrl-C, {@code System.exit} or after its last thread: every lease
      * is LOST first, whichever thread has it, then its node is deleted, so that others need not wait for the session's
      * end. The application's own threads continue to run meanwhile: stop the work that the locks protect first, or let
@@ -300,7 +317,11 @@ public final class ZooKeeperClientBuilder {
                                 && (sessionTimeout == null || kind instanceof HandleKind.Simulated)),
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
-        return new ZooKeeperClient(EngineClient.start(
+        List<LockObserver> told = new ArrayList<>(observers);
+        if (slowAfter != null) {
+            told.add(new SlowWaits(slowAfter));
+        }
+        ZooKeeperClient client = new ZooKeeperClient(EngineClient.start(
                 // Each client has its own, as it may change.
                 kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,
                 new ClientSettings(
@@ -313,9 +334,16 @@ public final class ZooKeeperClientBuilder {
                         clientConfig,
                         ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,
                         callbackExecutor,
-                        List.copyOf(observers),
+                        List.copyOf(told),
                         closeOnShutdown,
                         persistentPaths)));
+        try {
+            observers.forEach(observer -> observer.onClient(client::connectionState));
+        } catch (RuntimeException e) {
+            client.close();
+            throw e;
+        }
+        return client;
     }
 
     private static Function<String, List<ACL>> always(List<ACL> acl) {

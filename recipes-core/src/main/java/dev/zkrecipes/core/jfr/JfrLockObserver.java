@@ -10,15 +10,13 @@ import java.util.Locale;
 /**
  * Writes what becomes of locks into recordings of JDK Flight Recorder, as the events {@code dev.zkrecipes.LockWait},
  * {@code dev.zkrecipes.LockHold} and {@code dev.zkrecipes.LockLoss}. All three are off in every recording that does not
- * turn them on, and cost next to nothing then:
+ * turn them on, as {@code docs/zkrecipes.jfc} does, and cost next to nothing then:
  *
  * <pre>{@code
  * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(new JfrLockObserver()).build();
  * }</pre>
  *
- * <p>{@code jcmd <pid> JFR.start +dev.zkrecipes.LockWait#enabled=true +dev.zkrecipes.LockHold#enabled=true
- * +dev.zkrecipes.LockLoss#enabled=true} starts such a recording; see {@code docs/observing.md}. One object may observe
- * any number of clients. Instances are thread-safe.
+ * <p>One object may observe any number of clients. Instances are thread-safe.
  */
 public final class JfrLockObserver implements LockObserver {
     /** Makes an observer. */
@@ -31,8 +29,8 @@ public final class JfrLockObserver implements LockObserver {
 
     private static final class Recorded implements Progress {
         private final Request request;
-        private final LockWaitEvent wait = new LockWaitEvent();
-        private final LockHoldEvent hold = new LockHoldEvent();
+        private final LockEvent.Wait wait = new LockEvent.Wait();
+        private final LockEvent.Hold hold = new LockEvent.Hold();
 
         Recorded(Request request) {
             this.request = request;
@@ -58,15 +56,11 @@ public final class JfrLockObserver implements LockObserver {
         @Override
         public void onLost(Duration held, String reason) {
             commit(hold, "lost");
-            LockLossEvent loss = new LockLossEvent();
-            if (loss.shouldCommit()) {
-                loss.path = request.path();
-                loss.name = request.name().orElse(null);
-                loss.kind = request.kind();
-                loss.held = held.toNanos();
-                loss.reason = reason;
-                loss.commit();
-            }
+            LockEvent.Loss loss = new LockEvent.Loss();
+            loss.begin();
+            loss.held = held.toNanos();
+            loss.reason = reason;
+            commit(loss, "lost");
         }
 
         private void commit(LockEvent event, String outcome) {

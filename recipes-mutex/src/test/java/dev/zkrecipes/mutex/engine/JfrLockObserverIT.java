@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import jdk.jfr.Configuration;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 @WithZooKeeper(tickTimeMillis = 200)
 @Timeout(120)
 class JfrLockObserverIT {
-    private static final List<String> EVENTS = List.of("LockWait", "LockHold", "LockLoss");
+    private static final Path SETTINGS = Path.of("../docs/zkrecipes.jfc");
 
     private final EmbeddedZooKeeper server;
 
@@ -44,15 +45,11 @@ class JfrLockObserverIT {
 
     private List<RecordedEvent> recorded(String path, boolean enabled) throws Exception {
         Path file = folder.resolve("locks.jfr");
-        try (Recording recording = new Recording();
+        try (Recording recording = enabled ? new Recording(Configuration.create(SETTINGS)) : new Recording();
                 ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
                         .connectString(server.connectString())
                         .sessionTimeout(Duration.ofSeconds(20))
                         .observer(new JfrLockObserver()))) {
-            if (enabled) {
-                EVENTS.forEach(
-                        event -> recording.enable("dev.zkrecipes." + event).withoutThreshold());
-            }
             recording.start();
             InterProcessMutex mutex =
                     new InterProcessMutex(client, path, LockOptions.defaults().withName("orders"));

@@ -48,20 +48,29 @@ class LockLogIT {
         return printed.lines()
                 .filter(line -> !line.contains("VM warning"))
                 .map(line -> TIME.matcher(line).replaceAll("# ms"))
-                .map(line ->
-                        line.replaceAll("0x[0-9a-f]+", "0x#").replaceAll("node [0-9a-f]{32}-lock-[0-9]+", "node #"))
+                .map(line -> line.replaceAll("0x[0-9a-f]+", "0x#")
+                        .replaceAll("[0-9a-f]{32}-lock-[0-9]+", "#")
+                        .replaceAll("token [0-9]+", "token #")
+                        .replaceAll("[0-9]+ s\\b", "# s"))
                 .toList();
     }
 
     @Test
-    void atInfo_onlySessionsAndLossesAreLogged() throws Exception {
+    void atInfo_sessionsTheirConnectionsAndLossesAreLogged() throws Exception {
         assertThat(logAt("info"))
                 .containsExactly(
                         "jdk.jfr: true",
                         "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has begun with a time-out of 60000 ms,"
                                 + " where 3600000 ms were asked for (the server's minSessionTimeout and"
                                 + " maxSessionTimeout are the bounds).",
-                        "INFO dev.zkrecipes.locks - Lost the lock /logged (node #): its node was deleted by somebody else.",
+                        "WARN dev.zkrecipes.locks - Lost the lock /logged (node #): its node was deleted by somebody else."
+                                + " Stop what it protects: others may have the lock now.",
+                        "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has begun with a time-out of 30000 ms.",
+                        "WARN dev.zkrecipes.locks - Waiting for the lock /logged/slow for # s: place 2 of 2, held by their"
+                                + " process (node #, # s old). If its holder is stuck, end it, or ask for the lock back.",
+                        "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has ended (CLOSED).",
+                        "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has lost its connection; its leases are SUSPENDED.",
+                        "INFO dev.zkrecipes.locks - ZooKeeper session 0x# is connected again.",
                         "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has ended (CLOSED).");
     }
 
@@ -71,12 +80,20 @@ class LockLogIT {
                 .filteredOn(line -> line.startsWith("DEBUG"))
                 .containsExactly(
                         "DEBUG dev.zkrecipes.locks - Asking for the lock /logged (orders, lock-).",
-                        "DEBUG dev.zkrecipes.locks - Granted the lock /logged (orders, lock-) after # ms.",
+                        "DEBUG dev.zkrecipes.locks - Granted the lock /logged (orders, lock-) after # ms"
+                                + " (/logged/#, token #, session 0x#).",
                         "DEBUG dev.zkrecipes.locks - Released the lock /logged (orders, lock-) after # ms.",
                         "DEBUG dev.zkrecipes.locks - Asking for the lock /logged (orders, lock-).",
-                        "DEBUG dev.zkrecipes.locks - Granted the lock /logged (orders, lock-) after # ms.",
+                        "DEBUG dev.zkrecipes.locks - Granted the lock /logged (orders, lock-) after # ms"
+                                + " (/logged/#, token #, session 0x#).",
                         "DEBUG dev.zkrecipes.locks - Asking for the lock /logged (orders, lock-).",
-                        "DEBUG dev.zkrecipes.locks - Not granted the lock /logged (orders, lock-) after # ms: BUSY.");
+                        "DEBUG dev.zkrecipes.locks - Not granted the lock /logged (orders, lock-) after # ms: BUSY.",
+                        "DEBUG dev.zkrecipes.locks - Asking for the lock /logged/slow (lock-).",
+                        "DEBUG dev.zkrecipes.locks - Granted the lock /logged/slow (lock-) after # ms"
+                                + " (/logged/slow/#, token #, session 0x#).",
+                        "DEBUG dev.zkrecipes.locks - Asking for the lock /logged/slow (lock-).",
+                        "DEBUG dev.zkrecipes.locks - Not granted the lock /logged/slow (lock-) after # ms: CANCELLED.",
+                        "DEBUG dev.zkrecipes.locks - Released the lock /logged/slow (lock-) after # ms.");
     }
 
     /** Flight Recorder is a module that an application may leave out of its image. */

@@ -127,10 +127,14 @@ final class ClientSessions {
                     if (state == State.CONNECTED) {
                         if (changed.connection() == 1) {
                             logBegin(changed, isNew);
+                        } else {
+                            LockLog.sessionIsConnected(changed.zk().sessionId(), true);
                         }
                         pauses.begin(changed.timeoutNanos()); // with the one that was granted
                     } else if (state.isFinal()) {
                         pauses.end();
+                    } else if (changed.connection() > 0 && !closing.getAsBoolean()) {
+                        LockLog.sessionIsConnected(changed.zk().sessionId(), false);
                     }
                     onState(changed, state);
                 });

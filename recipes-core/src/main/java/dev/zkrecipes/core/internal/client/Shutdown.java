@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.KeepAlive;
@@ -60,7 +61,7 @@ final class Shutdown {
     }
 
     void begin() {
-        List<KeepAlive.Grant> held = endAll("the client was closed");
+        List<KeepAlive.Grant> held = endAll(LockLog.CLIENT_CLOSED);
         if (starved != null) {
             throw starved; // which ends it at once, when there is memory
         }

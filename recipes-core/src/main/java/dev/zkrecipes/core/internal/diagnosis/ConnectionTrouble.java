@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Why a client is not connected. ZooKeeper's client keeps trying and does not report the reason. So if the client opens
  * its own sessions, then after a while without a connection the servers are probed, and again from time to time. Errors
- * name the reason once it is known; it is logged once. Confined to the engine thread, but for {@link #error}.
+ * name the reason once it is known; it is logged at most once a minute, and when it changes. Confined to the engine
+ * thread, but for {@link #error}.
  */
 public final class ConnectionTrouble {
     private static final Logger log = LoggerFactory.getLogger(ConnectionTrouble.class);
@@ -32,6 +33,7 @@ public final class ConnectionTrouble {
     private Duration pause = LONGEST_PATIENCE;
     private String since = "never since the client was made";
     private String logged = "";
+    private long loggedAt;
     private boolean over;
     private long quietUntil;
     private @Nullable Timer timer;
@@ -114,9 +116,11 @@ public final class ConnectionTrouble {
     private void tell(ServerProbe.Finding finding) {
         String text = " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
         found = new Found(text, finding.cause());
-        boolean isDue = scheduler.nanoTime() - quietUntil >= 0;
-        if (isDue && finding.isTrouble() && !logged.equals(text)) {
+        long now = scheduler.nanoTime();
+        boolean isNews = !logged.equals(text) || now - loggedAt >= LONGEST_PAUSE.toNanos();
+        if (now - quietUntil >= 0 && finding.isTrouble() && isNews) {
             logged = text;
+            loggedAt = now;
             log.warn("Not connected to ZooKeeper{}.", text);
         }
     }

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockObserver.Progress;
 import dev.zkrecipes.core.internal.node.Held;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -36,14 +37,17 @@ final class ObservedRequest implements Held.Observer {
     }
 
     private final LockHost client;
+    private final LockObserver.Request request;
     private final List<Progress> observers = new ArrayList<>(1);
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
     private final AtomicInteger standing = new AtomicInteger(); // of the grants
     private final long askedAt;
     private volatile long grantedAt;
+    private boolean isSlow; // on the engine thread
 
-    private ObservedRequest(LockHost client) {
+    private ObservedRequest(LockHost client, LockGroup group) {
         this.client = client;
+        this.request = new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
         this.askedAt = client.scheduler().nanoTime();
     }
 
@@ -54,13 +58,11 @@ final class ObservedRequest implements Held.Observer {
         if (told.isEmpty() && !isLogged) {
             return null;
         }
-        ObservedRequest begun = new ObservedRequest(client);
-        LockObserver.Request request =
-                new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
+        ObservedRequest begun = new ObservedRequest(client, group);
         if (isLogged) {
-            begun.add(LockLog.REQUESTS, request);
+            begun.add(LockLog.REQUESTS, group);
         }
-        told.forEach(observer -> begun.add(observer, request));
+        told.forEach(observer -> begun.add(observer, group));
         return begun;
     }
 
@@ -70,8 +72,21 @@ final class ObservedRequest implements Held.Observer {
                 : group.all().stream().map(LockSpec::kind).distinct().collect(Collectors.joining(","));
     }
 
-    private void add(LockObserver observer, LockObserver.Request request) {
-        guarded(() -> observers.add(observer.onWaiting(request)));
+    private void add(LockObserver observer, LockGroup group) {
+        if (observer instanceof SlowWaits slow) {
+            slow.add(new SlowWaits.Wait(client, group, askedAt, () -> state.get() != State.WAITING, this::tellSlow));
+        } else {
+            guarded(() -> observers.add(observer.onWaiting(request)));
+        }
+    }
+
+    /** The request has waited for long. On the engine thread. */
+    private void tellSlow() {
+        if (!isSlow) {
+            isSlow = true;
+            Duration waited = since(askedAt);
+            client.callbacks().run(() -> tell(observer -> observer.onSlow(waited)));
+        }
     }
 
     /** The caller has a hold on these grants. */
@@ -80,9 +95,18 @@ final class ObservedRequest implements Held.Observer {
             grantedAt = client.scheduler().nanoTime();
             standing.set(grants.size());
             Duration waited = since(askedAt);
+            if (LockLog.isForRequests()) {
+                guarded(() -> LockLog.granted(request, waited, describe(grants)));
+            }
             tell(observer -> observer.onGranted(waited));
             grants.forEach(grant -> grant.observe(this)); // last: it may tell at once of an end
         }
+    }
+
+    private static String describe(List<? extends Held> grants) {
+        return grants.stream()
+                .map(grant -> grant instanceof HeldNode node ? node.nodePath() + ", " + node : grant.toString())
+                .collect(Collectors.joining("; "));
     }
 
     /** The request is over; this is the reason if it was not granted. */
@@ -97,8 +121,11 @@ final class ObservedRequest implements Held.Observer {
     void failed(Throwable why) {
         if (why instanceof InterruptedException) {
             over(Ending.INTERRUPTED);
-        } else {
-            over(why instanceof CancellationException ? Ending.CANCELLED : Ending.FAILED);
+        } else if (why instanceof CancellationException) {
+            over(Ending.CANCELLED);
+        } else if (state.compareAndSet(State.WAITING, State.OVER)) {
+            Duration waited = since(askedAt);
+            tell(observer -> observer.onFailed(waited, why));
         }
     }
 

@@ -3,12 +3,14 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import com.google.common.collect.Iterables;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
@@ -40,6 +42,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     private final boolean holdersOnly;
     private final Set<LockNode> maybeHolding = new HashSet<>(); // if they came before the last change of the rule
     private long ruleChangedAt;
+    String place = ""; // where the first request of the client waits, once it is answered; empty if none does
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
 
     ParticipantQuery(LockHost client, LockSpec spec, boolean holdersOnly) {
@@ -62,6 +65,9 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
         LockQueue queue = LockQueue.in(list, spec());
         List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
         Set<LockNode> holding = queue.holding();
+        int own = Iterables.indexOf(
+                nodes, node -> !holding.contains(node) && session.nodes().has(NodeId.in(node.name())));
+        place = own < 0 ? "" : "place " + (own + 1) + " of " + nodes.size();
         if (holdersOnly) {
             noteHoldersByEarlierRules(queue, list);
             maybeHolding.removeAll(holding);

@@ -190,7 +190,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
 
     @Override
     public void abandon() {
-        lose("the client was closed");
+        lose(LockLog.CLIENT_CLOSED);
         tellListener();
         gone.complete(null);
     }

@@ -11,19 +11,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the log of an application shows of sessions and locks, all under one name: at INFO that a session begins or ends
- * and that a lock is lost; at DEBUG each request, grant and release. Thread-safe.
+ * What the log of an application shows of sessions and locks, all under one name: at WARN that a lock is lost or waited
+ * for long; at INFO that a session begins, ends, or loses its connection; at DEBUG each request, grant and release.
+ * Thread-safe.
  */
 public final class LockLog {
     private static final Logger log = LoggerFactory.getLogger("dev.zkrecipes.locks");
 
     /** Logs what becomes of requests, if {@link #isForRequests}. */
     public static final LockObserver REQUESTS = request -> {
-        String lock =
-                request.path() + " (" + request.name().map(name -> name + ", ").orElse("") + request.kind() + ")";
+        String lock = describe(request);
         log.debug("Asking for the lock {}.", lock);
         return new Line(lock);
     };
+
+    /** Why leases are lost that the application has not closed before its client. */
+    public static final String CLIENT_CLOSED = "the client was closed";
 
     private LockLog() {}
 
@@ -55,23 +58,56 @@ public final class LockLog {
         }
     }
 
+    /** A session has another connection than its first, or none. */
+    public static void sessionIsConnected(long id, boolean connected) {
+        log.info(
+                connected
+                        ? "ZooKeeper session 0x{} is connected again."
+                        : "ZooKeeper session 0x{} has lost its connection; its leases are SUSPENDED.",
+                Long.toHexString(id));
+    }
+
     static void lost(String nodePath, String reason) {
-        log.info("Lost the lock {} (node {}): {}.", LockPath.parent(nodePath), LockPath.name(nodePath), reason);
+        String lock = LockPath.parent(nodePath) + " (node " + LockPath.name(nodePath) + "): " + reason;
+        if (reason.equals(CLIENT_CLOSED)) {
+            log.info("Lost the lock {}.", lock);
+        } else {
+            log.warn("Lost the lock {}. Stop what it protects: others may have the lock now.", lock);
+        }
+    }
+
+    /** A request waits for long. */
+    public static void slow(String path, Duration waited, String queue) {
+        log.warn(
+                "Waiting for the lock {} for {} s: {}. If its holder is stuck, end it, or ask for the lock back.",
+                path,
+                waited.toSeconds(),
+                queue);
     }
 
     private static String millis(Duration time) {
         return String.format(Locale.ROOT, "%.3f", time.toNanos() / 1e6);
     }
 
+    /** A request is granted; other observers are not told by what. */
+    public static void granted(LockObserver.Request request, Duration waited, String by) {
+        log.debug("Granted the lock {} after {} ms ({}).", describe(request), millis(waited), by);
+    }
+
+    private static String describe(LockObserver.Request request) {
+        return request.path() + " (" + request.name().map(name -> name + ", ").orElse("") + request.kind() + ")";
+    }
+
     private record Line(String lock) implements LockObserver.Progress {
-        @Override
-        public void onGranted(Duration waited) {
-            log.debug("Granted the lock {} after {} ms.", lock, millis(waited));
-        }
 
         @Override
         public void onAbandoned(Duration waited, LockObserver.Ending how) {
             log.debug("Not granted the lock {} after {} ms: {}.", lock, millis(waited), how);
+        }
+
+        @Override
+        public void onFailed(Duration waited, Throwable error) {
+            log.debug("Not granted the lock {} after {} ms: {}.", lock, millis(waited), error.toString());
         }
 
         @Override

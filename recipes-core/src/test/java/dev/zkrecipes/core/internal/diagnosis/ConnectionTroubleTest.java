@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.lang.reflect.Proxy;
@@ -62,6 +63,23 @@ class ConnectionTroubleTest {
         late.run();
         assertThat(trouble.error("")).hasMessage("not connected to ZooKeeper");
         assertThat(scheduler.timers()).as("looks that are to come").isZero();
+    }
+
+    /** Who reads the log in the middle of the trouble finds the reason, and not much else. */
+    @Test
+    void reason_isLoggedAgain_onceAMinute() throws InterruptedException {
+        trouble.watch(REQUEST_TIMEOUT);
+        StringBuilder log = new StringBuilder();
+        for (Duration time = Duration.ZERO; time.toMinutes() < 10; time = time.plusSeconds(1)) {
+            scheduler.advance(Duration.ofSeconds(1));
+            if (scheduler.timers() == 0) { // it looks
+                Runnable finding = nextFinding();
+                log.append(PrintedWhile.running(finding));
+            }
+        }
+        assertThat(log.toString().lines().filter(line -> line.contains("Not connected to ZooKeeper (never since")))
+                .hasSizeBetween(8, 10);
+        assertThat(log.toString().lines().filter(line -> line.contains("WARN"))).hasSizeLessThan(11);
     }
 
     @Test
