@@ -3,12 +3,14 @@
 
 package dev.zkrecipes.micrometer;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
  * Meters of the locks of one client or several:
@@ -23,13 +25,19 @@ import java.util.Objects;
  * <td>holds; tag {@code outcome} is {@code released} or {@code lost}</td></tr>
  * <tr><td>{@code zkrecipes.lock.waiting}</td><td>gauge</td><td>requests under way</td></tr>
  * <tr><td>{@code zkrecipes.lock.held}</td><td>gauge</td><td>locks held</td></tr>
+ * <tr><td>{@code zkrecipes.lock.oldest.wait}</td><td>gauge</td>
+ * <td>how long the oldest request has been under way; 0 if there is none</td></tr>
+ * <tr><td>{@code zkrecipes.lock.oldest.hold}</td><td>gauge</td>
+ * <td>how long the oldest hold has lasted; 0 if there is none</td></tr>
  * <tr><td>{@code zkrecipes.lock.timeouts}</td><td>counter</td><td>requests that timed out</td></tr>
  * <tr><td>{@code zkrecipes.lock.losses}</td><td>counter</td><td>locks lost while held</td></tr>
  * <tr><td>{@code zkrecipes.lock.revocations}</td><td>counter</td>
  * <td>requests to give a lock back that its holder heard of</td></tr>
+ * <tr><td>{@code zkrecipes.clients}</td><td>gauge</td>
+ * <td>clients, by tag {@code state}: {@code connected}, {@code suspended} and so on</td></tr>
  * </table>
  *
- * <p>Each has the tags {@code name}, which the application gives by
+ * <p>Those of locks have the tags {@code name}, which the application gives by
  * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; and {@code kind}, as in
  * {@link dev.zkrecipes.core.Participant#kind()}. The path is not a tag, as there may be any number of them. After
  * {@value #MOST} pairs of name and kind, all others are counted as {@code other}.
@@ -61,19 +69,29 @@ public final class LockMetrics implements LockObserver {
     }
 
     @Override
-    public Progress onWaiting(Request request) {
-        Tags tags = Tags.of("name", request.name().orElse("none"), "kind", request.kind());
-        NamedMeters named = meters.named(tags);
-        named.beginWait();
-        return new Measured(named);
+    public void onClient(Supplier<ConnectionState> connection) {
+        meters.add(connection);
     }
 
-    private record Measured(NamedMeters meters) implements Progress {
+    @Override
+    public Progress onWaiting(Request request) {
+        Tags tags = Tags.of("name", request.name().orElse("none"), "kind", request.kind());
+        Measured begun = new Measured(meters.named(tags));
+        begun.meters.beginWait(begun);
+        return begun;
+    }
+
+    private static final class Measured implements Progress {
+        private final NamedMeters meters;
+
+        Measured(NamedMeters meters) {
+            this.meters = meters;
+        }
 
         @Override
         public void onGranted(Duration waited) {
-            meters.beginHold();
-            meters.endWait("granted", waited);
+            meters.beginHold(this);
+            meters.endWait(this, "granted", waited);
         }
 
         @Override
@@ -81,18 +99,18 @@ public final class LockMetrics implements LockObserver {
             if (how == Ending.TIMED_OUT) {
                 meters.countTimeout();
             }
-            meters.endWait(how.name().toLowerCase(Locale.ROOT), waited);
+            meters.endWait(this, how.name().toLowerCase(Locale.ROOT), waited);
         }
 
         @Override
         public void onReleased(Duration held) {
-            meters.endHold("released", held);
+            meters.endHold(this, "released", held);
         }
 
         @Override
         public void onLost(Duration held, String reason) {
             meters.countLoss();
-            meters.endHold("lost", held);
+            meters.endHold(this, "lost", held);
         }
 
         @Override

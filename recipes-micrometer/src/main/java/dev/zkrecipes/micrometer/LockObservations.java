@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.micrometer;
 
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockObserver;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.NullObservation;
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Low cardinality: {@code lock.name}, which the application gives by
  * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; {@code lock.kind}; {@code lock.outcome}, as
- * the outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A request that failed, and a hold that was
- * lost, has the event {@code failed} or {@code lost}.
+ * the outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A request that failed has its error and the
+ * event {@code failed}, a hold that was lost a {@link LockLostException} and the event {@code lost}. A request that
+ * waits for long has the event {@code slow}.
  *
  * <pre>{@code
  * ZooKeeperClient client =
@@ -99,10 +101,17 @@ public final class LockObservations implements LockObserver {
 
         @Override
         public void onAbandoned(Duration waited, Ending how) {
-            if (how == Ending.FAILED) {
-                acquire.event(Observation.Event.of("failed"));
-            }
             end(acquire, how.name().toLowerCase(Locale.ROOT));
+        }
+
+        @Override
+        public void onFailed(Duration waited, Throwable error) {
+            end(acquire.event(Observation.Event.of("failed")).error(error), "failed");
+        }
+
+        @Override
+        public void onSlow(Duration waited) {
+            acquire.event(Observation.Event.of("slow"));
         }
 
         @Override
@@ -112,7 +121,7 @@ public final class LockObservations implements LockObserver {
 
         @Override
         public void onLost(Duration held, String reason) {
-            hold.event(Observation.Event.of("lost", reason));
+            hold.event(Observation.Event.of("lost", reason)).error(new LockLostException(reason));
             end(hold, "lost");
         }
 

@@ -3,15 +3,19 @@
 
 package dev.zkrecipes.micrometer;
 
+import dev.zkrecipes.core.LockObserver.Progress;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeUnit;
 
 /** The meters of one name and kind. What the gauges show outlives them. Thread-safe. */
 final class NamedMeters {
@@ -20,10 +24,9 @@ final class NamedMeters {
     private final RegistryMeters meters;
     private final MeterRegistry registry;
     private final Tags tags;
-    private final AtomicInteger waiting = new AtomicInteger();
-    private final AtomicInteger held = new AtomicInteger();
-    private final LastingMeter<Gauge> waitingShown;
-    private final LastingMeter<Gauge> heldShown;
+    private final Map<Progress, Long> waiting = new ConcurrentHashMap<>(); // with the times at which they began
+    private final Map<Progress, Long> held = new ConcurrentHashMap<>();
+    private final List<LastingMeter<? extends Gauge>> gauges;
     private final LastingMeter<Counter> timeouts;
     private final LastingMeter<Counter> losses;
     private final LastingMeter<Counter> revocations;
@@ -34,20 +37,38 @@ final class NamedMeters {
         this.meters = meters;
         this.registry = registry;
         this.tags = tags;
-        this.waitingShown = gauge("waiting", "Requests for locks that are under way", waiting);
-        this.heldShown = gauge("held", "Locks that are held", held);
+        this.gauges = List.of(
+                gauge("waiting", "Requests for locks that are under way", waiting),
+                gauge("held", "Locks that are held", held),
+                oldest("wait", "How long the oldest request has been under way", waiting),
+                oldest("hold", "How long the oldest hold has lasted", held));
         this.timeouts = counter("timeouts", "Requests for locks that timed out");
         this.losses = counter("losses", "Locks that were lost while they were held");
         this.revocations = counter("revocations", "Requests to give a lock back that its holder heard of");
     }
 
-    private LastingMeter<Gauge> gauge(String name, String description, AtomicInteger value) {
+    private LastingMeter<Gauge> gauge(String name, String description, Map<Progress, Long> goingOn) {
         return meters.lasting(
                 PREFIX + name,
-                () -> Gauge.builder(PREFIX + name, value, AtomicInteger::get)
+                () -> Gauge.builder(PREFIX + name, goingOn, Map::size)
                         .description(description)
                         .tags(tags)
                         .register(registry));
+    }
+
+    private LastingMeter<TimeGauge> oldest(String what, String description, Map<Progress, Long> goingOn) {
+        String name = PREFIX + "oldest." + what;
+        return meters.lasting(
+                name,
+                () -> TimeGauge.builder(name, goingOn, TimeUnit.NANOSECONDS, this::oldest)
+                        .description(description)
+                        .tags(tags)
+                        .register(registry));
+    }
+
+    private long oldest(Map<Progress, Long> goingOn) {
+        long now = registry.config().clock().monotonicTime();
+        return goingOn.values().stream().mapToLong(begin -> now - begin).max().orElse(0);
     }
 
     private LastingMeter<Counter> counter(String name, String description) {
@@ -70,32 +91,31 @@ final class NamedMeters {
 
     /** Those that are there from the first request on, to show that nothing has happened. */
     private void show() {
-        waitingShown.show();
-        heldShown.show();
+        gauges.forEach(LastingMeter::show);
         timeouts.show();
         losses.show();
         revocations.show();
     }
 
-    void beginWait() {
-        waiting.incrementAndGet();
+    void beginWait(Progress request) {
+        waiting.put(request, registry.config().clock().monotonicTime());
         show();
     }
 
-    void endWait(String outcome, Duration waited) {
-        waiting.decrementAndGet();
+    void endWait(Progress request, String outcome, Duration waited) {
+        waiting.remove(request);
         waits.computeIfAbsent(
                         outcome, key -> timer("wait", "From the request for a lock to its grant or other end", key))
                 .update(timer -> timer.record(waited));
         show();
     }
 
-    void beginHold() {
-        held.incrementAndGet();
+    void beginHold(Progress hold) {
+        held.put(hold, registry.config().clock().monotonicTime());
     }
 
-    void endHold(String outcome, Duration time) {
-        held.decrementAndGet();
+    void endHold(Progress hold, String outcome, Duration time) {
+        held.remove(hold);
         holds.computeIfAbsent(outcome, key -> timer("hold", "From the grant of a lock to its release or loss", key))
                 .update(timer -> timer.record(time));
         show();

@@ -3,10 +3,14 @@
 
 package dev.zkrecipes.micrometer;
 
+import dev.zkrecipes.core.ConnectionState;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.lang.ref.WeakReference;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -16,6 +20,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +29,7 @@ import org.slf4j.LoggerFactory;
  * what that shows. It lives as long as the registry, to which it listens. Thread-safe.
  */
 final class RegistryMeters {
+    private static final String CLIENTS = "zkrecipes.clients";
     private static final Logger log = LoggerFactory.getLogger(RegistryMeters.class);
 
     /** Weak on both sides, as the meters refer to the registry, whose life they must not prolong. */
@@ -34,9 +40,41 @@ final class RegistryMeters {
     private final Queue<LastingMeter<?>> all = new ConcurrentLinkedQueue<>();
     private final AtomicLong removals = new AtomicLong();
     private final Set<String> leftOut = ConcurrentHashMap.newKeySet();
+    private final Set<Supplier<ConnectionState>> clients = ConcurrentHashMap.newKeySet();
+    private final List<LastingMeter<Gauge>> states;
 
     private RegistryMeters(MeterRegistry registry) {
         this.registry = registry;
+        this.states = Stream.of(ConnectionState.values())
+                .filter(state -> state != ConnectionState.CLOSED)
+                .map(this::clientsIn)
+                .toList();
+    }
+
+    private LastingMeter<Gauge> clientsIn(ConnectionState state) {
+        return lasting(
+                CLIENTS,
+                () -> Gauge.builder(CLIENTS, () -> countClients(state))
+                        .description("Clients of ZooKeeper, by the state of their connection")
+                        .tag("state", state.name().toLowerCase(Locale.ROOT))
+                        .register(registry));
+    }
+
+    private long countClients(ConnectionState state) {
+        clients.removeIf(client -> client.get() == ConnectionState.CLOSED);
+        return clients.stream().filter(client -> client.get() == state).count();
+    }
+
+    /** Shows the state of a client until it is closed. */
+    void add(Supplier<ConnectionState> client) {
+        clients.add(client);
+        showClients();
+    }
+
+    private void showClients() {
+        if (!clients.isEmpty()) {
+            states.forEach(LastingMeter::show);
+        }
     }
 
     static RegistryMeters of(MeterRegistry registry) {
@@ -54,6 +92,7 @@ final class RegistryMeters {
 
     /** The meters of a name and kind, or those of all others if there are too many. */
     NamedMeters named(Tags tags) {
+        showClients();
         NamedMeters present = named.get(tags);
         if (present != null) {
             return present;

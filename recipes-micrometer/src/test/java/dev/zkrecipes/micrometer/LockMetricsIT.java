@@ -6,6 +6,7 @@ package dev.zkrecipes.micrometer;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockObserver;
@@ -15,6 +16,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.TimedTry;
@@ -24,6 +26,13 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -45,7 +54,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class LockMetricsIT {
     private static final Path DASHBOARD = Path.of("../docs/grafana/zkrecipes-locks.json");
-    private static final Pattern METRIC = Pattern.compile("\\bzkrecipes_lock_[a-z_]+");
+    private static final Path RULES = Path.of("../docs/grafana/zkrecipes-alerts.yml");
+    private static final Pattern METRIC = Pattern.compile("\\bzkrecipes_[a-z_]+");
 
     private final EmbeddedZooKeeper server;
     private final MeterRegistry meters = new SimpleMeterRegistry();
@@ -147,17 +157,59 @@ class LockMetricsIT {
     }
 
     @Test
-    void dashboard_usesOnlyMetersThatExist() throws Exception {
+    void dashboardAndRules_useOnlyMetersThatExist() throws Exception {
         work("/meters/prometheus");
-        Set<String> given = prometheus
-                .scrape()
-                .lines()
+        String scraped = scrape();
+        Set<String> given = scraped.lines()
                 .filter(line -> !line.startsWith("#"))
                 .map(line -> line.split("[{ ]", 2)[0])
                 .collect(Collectors.toCollection(TreeSet::new));
-        Set<String> asked = metricsOf(DASHBOARD);
-        assertThat(asked).hasSizeGreaterThan(8);
-        assertThat(given).containsAll(asked);
+        assertThat(metricsOf(DASHBOARD)).hasSizeGreaterThan(11);
+        assertThat(metricsOf(RULES)).hasSizeGreaterThan(3);
+        assertThat(given).containsAll(metricsOf(DASHBOARD)).containsAll(metricsOf(RULES));
+    }
+
+    /** As Prometheus does. */
+    private String scrape() throws IOException, InterruptedException {
+        HttpServer http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        http.createContext("/metrics", exchange -> {
+            byte[] answer = prometheus.scrape().getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+            exchange.close();
+        });
+        http.start();
+        try {
+            URI address = URI.create("http://127.0.0.1:" + http.getAddress().getPort() + "/metrics");
+            return HttpClient.newHttpClient()
+                    .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString())
+                    .body();
+        } finally {
+            http.stop(0);
+        }
+    }
+
+    @Test
+    void clients_areCountedByState_untilTheyAreClosed() throws Exception {
+        assertThat(clients("connected")).isEqualTo(1);
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient second = TestClients.connect(ZooKeeperClient.builder()
+                        .connectString(proxy.connectString())
+                        .observer(new LockMetrics(meters)))) {
+            assertThat(clients("connected")).isEqualTo(2);
+            proxy.refuse();
+            await().until(() -> clients("suspended") == 1);
+            assertThat(clients("connected")).isEqualTo(1);
+            second.close();
+            assertThat(clients("suspended")).isZero();
+        }
+        meters.clear();
+        lock(client, "/meters/clients").acquire().close();
+        assertThat(clients("connected")).isEqualTo(1);
+    }
+
+    private double clients(String state) {
+        return meters.get("zkrecipes.clients").tag("state", state).gauge().value();
     }
 
     private static Set<String> metricsOf(Path dashboard) throws IOException {

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockObserver;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -43,6 +45,28 @@ class LockMetricsTest {
         SimpleMeterRegistry others = new SimpleMeterRegistry();
         new LockMetrics(others).onWaiting(new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-"));
         assertThat(others.get("zkrecipes.lock.held").gauge().value()).isZero();
+    }
+
+    /** While the problem lasts, not when it is over. */
+    @Test
+    void oldestWaitAndHold_growWhileTheyGoOn() {
+        MockClock clock = new MockClock();
+        SimpleMeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+        LockMetrics metrics = new LockMetrics(registry);
+        LockObserver.Request request = new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-");
+        LockObserver.Progress first = metrics.onWaiting(request);
+        clock.add(Duration.ofSeconds(5));
+        LockObserver.Progress second = metrics.onWaiting(request);
+        first.onGranted(Duration.ofSeconds(5));
+        clock.add(Duration.ofHours(1));
+        assertThat(registry.get("zkrecipes.lock.oldest.wait").gauge().value()).isEqualTo(3600);
+        assertThat(registry.get("zkrecipes.lock.oldest.hold").gauge().value()).isEqualTo(3600);
+        first.onReleased(Duration.ofHours(1));
+        second.onGranted(Duration.ofHours(1));
+        clock.add(Duration.ofSeconds(7));
+        assertThat(registry.get("zkrecipes.lock.oldest.wait").gauge().value()).isZero();
+        assertThat(registry.get("zkrecipes.lock.oldest.hold").gauge().value()).isEqualTo(7);
+        registry.close();
     }
 
     /** The meters refer to their registry. */

@@ -5,7 +5,9 @@ package dev.zkrecipes.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockObserver;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -31,6 +33,7 @@ class LockObservationsTest {
 
     private final class Tracer implements ObservationHandler<Observation.Context> {
         private final List<String> started = new ArrayList<>();
+        private final List<Throwable> errors = new ArrayList<>();
         private int openScopes;
         private boolean isBroken;
 
@@ -42,6 +45,11 @@ class LockObservationsTest {
             if (isBroken) {
                 throw new IllegalStateException("a handler that fails");
             }
+        }
+
+        @Override
+        public void onError(Observation.Context context) {
+            errors.add(context.getError());
         }
 
         @Override
@@ -113,6 +121,24 @@ class LockObservationsTest {
         assertThat(tracer.started)
                 .containsExactly("zkrecipes.acquire in nothing", "zkrecipes.hold in null"); // Micrometer's name for it
         assertThat(tracer.openScopes).isZero();
+    }
+
+    /** A tracer shows it as failed; a request that times out is none. */
+    @Test
+    void requestThatFails_hasItsError_andALostHoldToo() {
+        IllegalStateException error = new IllegalStateException("no connection");
+        ask().onFailed(Duration.ZERO, error);
+        assertThat(tracer.errors).containsExactly(error);
+        ask().onAbandoned(Duration.ZERO, LockObserver.Ending.TIMED_OUT);
+        assertThat(tracer.errors).hasSize(1);
+        LockObserver.Progress lost = ask();
+        lost.onGranted(Duration.ZERO);
+        lost.onLost(Duration.ZERO, "its node was deleted");
+        assertThat(tracer.errors)
+                .hasSize(2)
+                .last(THROWABLE)
+                .isInstanceOf(LockLostException.class)
+                .hasMessage("its node was deleted");
     }
 
     @Test

@@ -62,7 +62,7 @@ class RemovedMetersTest {
         assertThat(value("hold")).isEqualTo(1);
         hold(metrics);
         assertThat(value("wait")).isEqualTo(1);
-        assertThat(meters.getMeters()).extracting(Meter::getId).hasSize(7);
+        assertThat(meters.getMeters()).extracting(Meter::getId).hasSize(9);
     }
 
     @Test
@@ -105,7 +105,8 @@ class RemovedMetersTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"wait,granted", "hold,lost", "waiting,", "held,", "timeouts,", "losses,", "revocations,"})
+    @CsvSource({"wait,granted", "hold,lost", "waiting,", "held,", "timeouts,", "losses,", "revocations,", "oldest.hold,"
+    })
     void nameThatIsTaken_isLeftOutWithOneWarning_andNoOtherMeter(String taken, @Nullable String outcome) {
         Tags tags = Tags.of("name", "orders", "kind", "lock-");
         Meter theirs = meters.summary("zkrecipes.lock." + taken, outcome == null ? tags : tags.and("outcome", outcome));
@@ -119,6 +120,8 @@ class RemovedMetersTest {
                 "held 0.0",
                 "hold 2.0",
                 "losses 2.0",
+                "oldest.hold 0.0",
+                "oldest.wait 0.0",
                 "revocations 2.0",
                 "timeouts 2.0",
                 "wait 2.0",
@@ -132,7 +135,7 @@ class RemovedMetersTest {
 
         meters.remove(theirs);
         assertThat(printedBy(this::work)).isEmpty();
-        assertThat(ours()).hasSize(8);
+        assertThat(ours()).hasSize(10);
     }
 
     /** A hold that is lost, and a request that times out. */

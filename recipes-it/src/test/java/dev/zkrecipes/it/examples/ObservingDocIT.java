@@ -18,6 +18,7 @@ import io.micrometer.observation.ObservationRegistry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -55,6 +56,7 @@ class ObservingDocIT {
                 .observer(new LockMetrics(meters))
                 .observer(new LockObservations(observations))
                 .observer(new JfrLockObserver())
+                .slowAfter(Duration.ofSeconds(30))
                 .build();
         InterProcessMutex mutex = new InterProcessMutex(
                 client, "/locks/orders/4711", LockOptions.defaults().withName("orders"));
