@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
@@ -68,10 +69,22 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
      * @throws UncheckedIOException if it cannot be started
      */
     public static ZooKeeperEnsemble start() {
+        return start(List.of());
+    }
+
+    /**
+     * As {@link #start()}, with settings of your own, for instance {@code syncLimit=5} for followers that notice a
+     * silent leader before a session ends.
+     *
+     * @param settings lines of {@code zoo.cfg}, which replace those of the same name
+     * @return the running ensemble
+     * @throws UncheckedIOException if it cannot be started
+     */
+    public static ZooKeeperEnsemble start(List<String> settings) {
         try {
             ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
             try {
-                ensemble.launch();
+                ensemble.launch(settings);
                 return ensemble;
             } catch (IOException | RuntimeException e) {
                 ensemble.close();
@@ -82,12 +95,13 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         }
     }
 
-    private void launch() throws IOException {
+    private void launch(List<String> settings) throws IOException {
+        List<String> lines = Stream.concat(SETTINGS.stream(), settings.stream()).toList();
         for (int number = 1; number <= SIZE; number++) {
             servers.add(new EnsembleServer(number, directory.path().resolve(String.valueOf(number)), processes));
         }
         for (EnsembleServer server : servers) {
-            server.configure(SETTINGS, servers);
+            server.configure(lines, servers);
         }
         servers.forEach(EnsembleServer::restart);
         awaitComplete();

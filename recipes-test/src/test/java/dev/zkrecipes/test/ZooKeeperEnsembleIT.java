@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,13 +27,14 @@ import org.junit.jupiter.api.Timeout;
 @Tag("soak")
 @Timeout(120)
 class ZooKeeperEnsembleIT {
-    private static final int SESSION_MILLIS = 20_000;
+    private static final int MOST_SESSION_MILLIS = 20_000;
+    private static final int SESSION_MILLIS = 25_000;
 
     private static ZooKeeperEnsemble ensemble;
 
     @BeforeAll
     static void start() {
-        ensemble = ZooKeeperEnsemble.start();
+        ensemble = ZooKeeperEnsemble.start(List.of("maxSessionTimeout=" + MOST_SESSION_MILLIS));
     }
 
     @AfterAll
@@ -55,6 +57,13 @@ class ZooKeeperEnsembleIT {
 
     private static void create(ZooKeeper zooKeeper, String path) throws Exception {
         zooKeeper.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    }
+
+    @Test
+    void givenSetting_replacesOneOfTheKit() throws Exception {
+        try (ZooKeeper client = connect(ensemble.connectString())) {
+            assertThat(client.getSessionTimeout()).isEqualTo(MOST_SESSION_MILLIS);
+        }
     }
 
     @Test

@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** Comma-separated values after RFC 4180, with a line feed at the end of each line. */
-final class Csv {
+public final class Csv {
     private final int columns;
     private final List<String> lines = new ArrayList<>();
 
-    Csv(String... header) {
+    /** An empty one with these columns. */
+    public Csv(String... header) {
         this.columns = header.length;
         add((Object[]) header);
     }
@@ -22,7 +23,7 @@ final class Csv {
      *
      * @throws IllegalArgumentException if it has not as many values as the header
      */
-    void add(Object... values) {
+    public void add(Object... values) {
         if (values.length != columns) {
             throw new IllegalArgumentException(values.length + " values for " + columns + " columns");
         }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+/** Faults, one after the other. A seed gives the same ones again; when each happens depends on the machine, too. */
+final class FaultPlan {
+    /** What is done. The weights are how often. */
+    enum Kind {
+        STOP_CLIENT(4, "a client is stopped (SIGSTOP)"),
+        KILL_CLIENT(2, "a client is killed, and another one started"),
+        STALL_SERVER(2, "a server stands still (SIGSTOP)"),
+        KILL_SERVER(2, "a server is killed, and started again"),
+        CUT_SERVER(3, "a server is cut off from its clients"),
+        CUT_FOLLOWER(2, "a follower is cut off from its leader"),
+        CUT_ALL(2, "all clients are cut off");
+
+        private final int weight;
+        private final String description;
+
+        Kind(int weight, String description) {
+            this.weight = weight;
+            this.description = description;
+        }
+
+        String description() {
+            return description;
+        }
+    }
+
+    /**
+     * One fault.
+     *
+     * @param target which of those there are, modulo their number
+     * @param lasts for how long
+     * @param pause what passes before the next one
+     */
+    record Step(Kind kind, int target, Duration lasts, Duration pause) {}
+
+    private static final int LEAST_PERCENT = 20;
+    private static final int MOST_PERCENT = 200;
+    private static final int PAUSE_MILLIS = 3_000;
+
+    private final Random random;
+    private final List<Kind> kinds = new ArrayList<>();
+
+    FaultPlan(long seed) {
+        random = new Random(seed);
+        for (Kind kind : Kind.values()) {
+            kinds.addAll(Collections.nCopies(kind.weight, kind));
+        }
+    }
+
+    /** The next fault: it lasts between a fifth of a session's time-out and twice that. */
+    Step next() {
+        Kind kind = kinds.get(random.nextInt(kinds.size()));
+        int target = random.nextInt(3 * Arena.CLIENTS);
+        Duration lasts = RivalProcess.SESSION
+                .multipliedBy(LEAST_PERCENT + random.nextInt(MOST_PERCENT - LEAST_PERCENT))
+                .dividedBy(100);
+        return new Step(kind, target, lasts, Duration.ofMillis(500 + random.nextInt(PAUSE_MILLIS)));
+    }
+}

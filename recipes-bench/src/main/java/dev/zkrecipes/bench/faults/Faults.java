@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.faults;
+
+import com.google.common.base.Throwables;
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
+import dev.zkrecipes.bench.report.Machine;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The {@code bin/faults} command. */
+@Command(
+        name = "faults",
+        description = {
+            "Plays faults on three servers and five clients that use this library's mutex, Apache Curator's and that of"
+                    + " ZooKeeper's documentation at the same time, and counts who held, who believed to hold, and whose"
+                    + " writes were lost.",
+            "Ends with 1 if this library broke a promise."
+        },
+        mixinStandardHelpOptions = true)
+public final class Faults implements Callable<Integer> {
+    /** As in ZooKeeper's sample configuration. */
+    private static final int SYNC_LIMIT = 5;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--minutes", paramLabel = "N", description = "for how long faults are played (default: 10)")
+    private double minutes = 10;
+
+    @Option(names = "--seed", paramLabel = "N", description = "which faults are played (default: a fresh one)")
+    private long seed = new Random().nextInt(1_000_000);
+
+    @Option(
+            names = "--sync-limit",
+            paramLabel = "TICKS",
+            description =
+                    "after how many ticks a follower and its leader that do not hear each other give up; a session"
+                            + " lasts ten ticks of 0.4 s (default: 5, as in ZooKeeper's sample configuration)")
+    private int syncLimit = SYNC_LIMIT;
+
+    @Option(names = "--out", paramLabel = "DIR", description = "a new folder for the results (default: faults)")
+    private Path out = Path.of("faults");
+
+    private Faults() {}
+
+    /**
+     * Runs the command and ends the JVM with its exit code.
+     *
+     * @param args the command line
+     */
+    public static void main(String[] args) {
+        int code = ExitCode.SOFTWARE;
+        try {
+            code = commandLine().execute(args);
+        } catch (Error e) {
+            System.err.println(Throwables.getStackTraceAsString(e));
+        }
+        System.exit(code); // threads that serve calls of other processes would keep this one alive
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Faults());
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        if (Files.exists(out)) {
+            throw new ParameterException(spec.commandLine(), out + " exists already");
+        }
+        PrintWriter text = spec.commandLine().getOut();
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        long begun = System.nanoTime();
+        long clocks = wallMinusMonotonic();
+        try (Arena arena = new Arena(seed, syncLimit)) {
+            play(arena, text);
+            Map<Contender, Arena.Remains> remains = arena.finish();
+            long tolerance = TimeUnit.MILLISECONDS.toNanos(3) + Math.abs(wallMinusMonotonic() - clocks);
+            Evidence evidence = arena.referee().evidence(arena.serverLog(clocks), tolerance);
+            List<FaultVerdict> verdicts = new ArrayList<>();
+            remains.forEach((contender, left) -> verdicts.add(new FaultVerdict(
+                    contender, evidence, arena.referee().failures(contender).size(), left)));
+            Files.createDirectories(out);
+            new FaultReport(evidence, verdicts, arena.played(), begun).write(out, machine(load));
+            text.println(Files.readString(out.resolve("report.md")));
+            List<String> violations = verdicts.stream()
+                    .filter(each -> each.contender() == Contender.OURS)
+                    .flatMap(each -> each.violations().stream())
+                    .toList();
+            violations.forEach(each -> text.println("zkrecipes broke a promise: " + each));
+            text.flush();
+            return violations.isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;
+        }
+    }
+
+    private void play(Arena arena, PrintWriter text) throws Exception {
+        FaultPlan plan = new FaultPlan(seed);
+        long begun = System.nanoTime();
+        text.println("seed " + seed);
+        while (System.nanoTime() - begun < minutes * TimeUnit.MINUTES.toNanos(1)) {
+            Arena.Played played = arena.play(plan.next());
+            text.printf(
+                    "%6.1f s: %s, for %.1f s: %s%n",
+                    (played.from() - begun) / 1e9,
+                    played.target(),
+                    (played.to() - played.from()) / 1e9,
+                    played.step().kind().description());
+            text.flush();
+        }
+    }
+
+    private static long wallMinusMonotonic() {
+        return TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
+    }
+
+    private String machine(double load) {
+        String command = "bin/faults --minutes " + String.valueOf(minutes).replaceFirst("\\.0$", "") + " --seed " + seed
+                + (syncLimit == SYNC_LIMIT ? "" : " --sync-limit " + syncLimit);
+        return Machine.describe(command, load)
+                .lines()
+                .filter(line -> !line.startsWith("data ") && !line.startsWith("options "))
+                .collect(Collectors.joining("\n", "", "\n"));
+    }
+}

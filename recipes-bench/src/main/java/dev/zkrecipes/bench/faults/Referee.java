@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.faults;
+
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What no fault reaches: it hears what holders do, and has counters outside ZooKeeper, as a database would. Holders
+ * read one when they are granted, and write it back, one more, when they are done. Counters of one kind take any
+ * write, those of the other refuse tokens below the greatest that they have seen. Every request has its token, so it
+ * is known which writes are stale: they come after a later holder has read.
+ */
+final class Referee implements RefereeCalls {
+    /** A counter: that of a lock of a contender, and whether it checks tokens. */
+    record Counter(Contender contender, int lock, boolean checksTokens) implements Serializable {}
+
+    /** What became of a counter; {@code accepted} writes should have made it this large. */
+    record State(long value, long greatestToken, long accepted) {}
+
+    /** A write that was accepted after a later holder had read. */
+    record StaleWrite(Counter counter, long token, long at) {}
+
+    private final Map<String, Tenure> tenures = new HashMap<>();
+    private final Map<Counter, State> counters = new HashMap<>();
+    private final List<StaleWrite> staleWrites = new ArrayList<>();
+    private final Map<Contender, List<String>> failures = new EnumMap<>(Contender.class);
+    private final Map<Contender, Set<String>> served = new EnumMap<>(Contender.class);
+    private int processes;
+
+    @Override
+    public synchronized void begun(long nanoTime) {
+        if (Math.abs(System.nanoTime() - nanoTime) > 60e9) {
+            throw new IllegalStateException("the JVMs of this machine do not share the clock of System.nanoTime()");
+        }
+        processes++;
+    }
+
+    @Override
+    public synchronized void note(Tenure tenure) {
+        tenures.put(tenure.node(), tenure);
+    }
+
+    @Override
+    public synchronized void failed(Contender contender, String how) {
+        failures.computeIfAbsent(contender, any -> new ArrayList<>()).add(how);
+    }
+
+    @Override
+    public synchronized void served(Contender contender, String thread) {
+        served.computeIfAbsent(contender, any -> new HashSet<>()).add(thread);
+    }
+
+    @Override
+    public synchronized long read(Counter counter, long token) {
+        State old = counters.getOrDefault(counter, new State(0, 0, 0));
+        if (counter.checksTokens && token < old.greatestToken) {
+            return REFUSED;
+        }
+        counters.put(counter, new State(old.value, Math.max(old.greatestToken, token), old.accepted));
+        return old.value;
+    }
+
+    @Override
+    public synchronized long write(Counter counter, long token, long value) {
+        if (read(counter, token) == REFUSED) {
+            return REFUSED;
+        }
+        State old = counters.getOrDefault(counter, new State(0, 0, 0));
+        if (token < old.greatestToken) {
+            staleWrites.add(new StaleWrite(counter, token, System.nanoTime()));
+        }
+        counters.put(counter, new State(value, old.greatestToken, old.accepted + 1));
+        return value;
+    }
+
+    synchronized int processes() {
+        return processes;
+    }
+
+    synchronized Evidence evidence(ServerLog log, long tolerance) {
+        return new Evidence(
+                List.copyOf(tenures.values()), log, Map.copyOf(counters), List.copyOf(staleWrites), tolerance);
+    }
+
+    synchronized List<String> failures(Contender contender) {
+        return List.copyOf(failures.getOrDefault(contender, List.of()));
+    }
+
+    synchronized int served(Contender contender) {
+        return served.getOrDefault(contender, Set.of()).size();
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.faults;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.jute.Record;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.server.ByteBufferInputStream;
+import org.apache.zookeeper.server.persistence.FileTxnLog;
+import org.apache.zookeeper.server.persistence.TxnLog.TxnIterator;
+import org.apache.zookeeper.txn.CreateTxn;
+import org.apache.zookeeper.txn.DeleteTxn;
+import org.apache.zookeeper.txn.MultiTxn;
+import org.apache.zookeeper.txn.SetDataTxn;
+import org.apache.zookeeper.txn.Txn;
+import org.apache.zookeeper.txn.TxnHeader;
+import org.jspecify.annotations.Nullable;
+
+/** What the servers did and in which order, from their transaction logs: the truth about who held. */
+final class ServerLog {
+    /** When a node is still there. */
+    static final long NEVER = Long.MAX_VALUE;
+
+    /**
+     * From one transaction to another, with the leader's times, in the nanoseconds of this machine's monotonic clock.
+     */
+    record Life(String node, long created, long createdAt, long deleted, long deletedAt) {}
+
+    /** A guarded write of a counter, which names the writer's node. */
+    record GuardedWrite(String counter, long zxid, long value, String node) {}
+
+    /** A transaction, and how many servers logged it. */
+    private static final class Step {
+        private final TxnHeader header;
+        private final Record what;
+        private int copies;
+
+        Step(TxnHeader header, Record what) {
+            this.header = header;
+            this.what = what;
+        }
+    }
+
+    private final Map<String, Life> lives = new HashMap<>();
+    private final Map<Long, Set<String>> nodesOfSessions = new HashMap<>();
+    private final List<GuardedWrite> guardedWrites = new ArrayList<>();
+    private final long wallMinusMonotonic;
+
+    /**
+     * Starts empty.
+     *
+     * @param wallMinusMonotonic the difference of the two clocks in nanoseconds
+     */
+    ServerLog(long wallMinusMonotonic) {
+        this.wallMinusMonotonic = wallMinusMonotonic;
+    }
+
+    /**
+     * Reads the logs of servers that have ended. What is not in the majority of them was never committed; one that
+     * was given a snapshot lacks what the others have.
+     */
+    static ServerLog read(List<Path> dataDirectories, long wallMinusMonotonic) throws IOException {
+        TreeMap<Long, Step> steps = new TreeMap<>();
+        for (Path directory : dataDirectories) {
+            try (FileTxnLog files =
+                            new FileTxnLog(directory.resolve("version-2").toFile());
+                    TxnIterator each = files.read(0)) {
+                while (each.getHeader() != null) {
+                    steps.computeIfAbsent(each.getHeader().getZxid(), any -> new Step(each.getHeader(), each.getTxn()))
+                            .copies++;
+                    if (!each.next()) {
+                        break;
+                    }
+                }
+            }
+        }
+        ServerLog log = new ServerLog(wallMinusMonotonic);
+        for (Step step : steps.values()) {
+            if (step.copies > dataDirectories.size() / 2) {
+                log.add(step.header, step.header.getType(), step.what);
+            }
+        }
+        return log;
+    }
+
+    private void add(TxnHeader header, int type, Record what) throws IOException {
+        if (what instanceof MultiTxn multi) {
+            for (Txn part : multi.getTxns()) {
+                Record decoded = decode(part);
+                if (decoded != null) {
+                    add(header, part.getType(), decoded);
+                }
+            }
+        } else if (what instanceof CreateTxn create) {
+            create(create.getPath(), create.getEphemeral() ? header.getClientId() : 0, header.getZxid(), at(header));
+        } else if (what instanceof DeleteTxn delete) {
+            delete(delete.getPath(), header.getZxid(), at(header));
+        } else if (what instanceof SetDataTxn set && set.getData() != null) {
+            set(set.getPath(), new String(set.getData(), StandardCharsets.US_ASCII), header.getZxid());
+        } else if (type == OpCode.closeSession) {
+            endSession(header.getClientId(), header.getZxid(), at(header));
+        }
+    }
+
+    private static @Nullable Record decode(Txn part) throws IOException {
+        Record record = switch (part.getType()) {
+            case OpCode.create, OpCode.create2 -> new CreateTxn();
+            case OpCode.delete -> new DeleteTxn();
+            case OpCode.setData -> new SetDataTxn();
+            default -> null;
+        };
+        if (record != null) {
+            ByteBufferInputStream.byteBuffer2Record(ByteBuffer.wrap(part.getData()), record);
+        }
+        return record;
+    }
+
+    private long at(TxnHeader header) {
+        return TimeUnit.MILLISECONDS.toNanos(header.getTime()) - wallMinusMonotonic;
+    }
+
+    /** A node is made; {@code session} is 0 if it is no ephemeral one. */
+    void create(String node, long session, long zxid, long at) {
+        lives.put(node, new Life(node, zxid, at, NEVER, NEVER));
+        if (session != 0) {
+            nodesOfSessions.computeIfAbsent(session, any -> new HashSet<>()).add(node);
+        }
+    }
+
+    void delete(String node, long zxid, long at) {
+        lives.computeIfPresent(
+                node,
+                (any, life) -> life.deleted == NEVER ? new Life(node, life.created, life.createdAt, zxid, at) : life);
+    }
+
+    void endSession(long session, long zxid, long at) {
+        Set<String> nodes = nodesOfSessions.remove(session);
+        if (nodes != null) {
+            nodes.forEach(node -> delete(node, zxid, at));
+        }
+    }
+
+    void set(String path, String data, long zxid) {
+        String[] words = data.split(" ", -1);
+        if (words.length == 2) {
+            guardedWrites.add(new GuardedWrite(path, zxid, Long.parseLong(words[0]), words[1]));
+        }
+    }
+
+    /** By path; sequential nodes have each a path of their own. */
+    Map<String, Life> lives() {
+        return lives;
+    }
+
+    boolean isThere(String node, long zxid) {
+        Life life = lives.get(node);
+        return life != null && life.created < zxid && zxid < life.deleted;
+    }
+
+    /** In order. */
+    List<GuardedWrite> guardedWrites() {
+        return guardedWrites;
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two clients of each contender in this JVM, one server, and no fault: from the lock to the report. */
+@Timeout(120)
+class FaultsIT {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void runWithoutFaults_breaksNoPromise_andIsReported() throws Exception {
+        Referee referee = new Referee();
+        List<Rival> rivals = new ArrayList<>();
+        long begun = System.nanoTime();
+        long clocks = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - begun;
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.builder()
+                .dataDirectory(folder.resolve("data"))
+                .start()) {
+            Arena.makeNodes(server.connectString());
+            for (String name : List.of("1", "2")) {
+                RivalProcess process = new RivalProcess(name, referee);
+                rivals.addAll(process.start(server.connectString(), 1).values());
+                process.finish();
+            }
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> Stream.of(Contender.values())
+                            .allMatch(each -> referee.served(each) == 2 * RivalProcess.LOCKS));
+            for (Rival rival : rivals) {
+                rival.close();
+            }
+        }
+        Evidence evidence =
+                referee.evidence(ServerLog.read(List.of(folder.resolve("data")), clocks), TimeUnit.SECONDS.toNanos(1));
+        List<FaultVerdict> verdicts = Stream.of(Contender.values())
+                .map(each -> new FaultVerdict(each, evidence, 0, new Arena.Remains(0, 0)))
+                .toList();
+        assertThat(evidence.tenures()).hasSizeGreaterThanOrEqualTo(2 * 3 * RivalProcess.LOCKS);
+        assertThat(evidence.log().guardedWrites()).hasSameSizeAs(evidence.tenures());
+        assertThat(verdicts)
+                .allSatisfy(verdict -> assertThat(verdict.violations()).isEmpty());
+        new FaultReport(evidence, verdicts, List.of(), begun).write(folder, "machine\n");
+        assertThat(folder.resolve("report.md")).content().contains("| grants | ");
+        assertThat(Files.readAllLines(folder.resolve("holds.csv")))
+                .hasSize(evidence.tenures().size() + 1)
+                .filteredOn(line -> line.endsWith("DONE,DONE,DONE"))
+                .hasSameSizeAs(evidence.tenures());
+    }
+}
