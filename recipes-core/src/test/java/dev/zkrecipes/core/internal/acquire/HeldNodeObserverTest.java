@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import java.util.ArrayList;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class HeldNodeObserverTest {
     private final AcquireFixture fixture = new AcquireFixture();
     private final List<String> told = new ArrayList<>();
-    private final HeldNode.Observer observer = new HeldNode.Observer() {
+    private final Held.Observer observer = new Held.Observer() {
         @Override
         public void onReleased() {
             told.add("released");

@@ -90,7 +90,7 @@ class FailStopTest {
             step(() -> {
                 CompletableFuture<Lease> asked = lock.acquireAsync();
                 waits.add(asked);
-                asked.thenAccept(lease -> {
+                var unused = asked.thenAccept(lease -> {
                     leases.add(lease);
                     waits.add(lease.ended().toCompletableFuture());
                     lease.onLost(() -> lossesTold++);
@@ -101,11 +101,15 @@ class FailStopTest {
         }
 
         private void give(CompletableFuture<Lease> back) {
-            step(() -> back.thenAccept(lease -> waits.add(lease.closeAsync())));
+            step(() -> {
+                var unused = back.thenAccept(lease -> waits.add(lease.closeAsync()));
+            });
         }
 
         private void lossOf(CompletableFuture<Lease> held) {
-            step(() -> held.thenAccept(lease -> operations.nodes().forEach(operations::remove)));
+            step(() -> {
+                var unused = held.thenAccept(lease -> operations.nodes().forEach(operations::remove));
+            });
         }
 
         private void pass(Duration time) {

@@ -91,6 +91,11 @@ class ForeignLockOnClientTest {
         Runnable uponAcquire = () -> {};
 
         @Override
+        public String toString() {
+            return "Other";
+        }
+
+        @Override
         public String path() {
             return "/locks/other";
         }
@@ -279,7 +284,7 @@ class ForeignLockOnClientTest {
     void holdThatComesAfterAnotherCompletionOfTheFuture_isGivenBack() {
         CompletableFuture<Lease> wanted = lock.acquireAsync();
         CompletableFuture<ForeignLock.Hold> stubborn = other.asked.get(0);
-        stubborn.whenComplete((hold, failure) -> wanted.cancel(false)); // before the lease is delivered
+        var unused = stubborn.whenComplete((hold, failure) -> wanted.cancel(false)); // before the lease is delivered
         stubborn.complete(other);
         assertThat(told).contains("release in the background");
         assertThat(lock.isAcquiredInThisProcess()).isFalse();

@@ -631,7 +631,7 @@ class NodeCleanerTest {
     @Test
     @Tag("H86")
     void nodeThatWasJustReleased_whenItsSessionAndThenItsClientEnd_isKnownToBeGone() {
-        acquire();
+        var unused = acquire();
         HeldNode held =
                 (HeldNode) LivingSessions.of(engine).get(0).keepAlive().all().get(0);
         assertThat(held.endAsReleased()).isTrue();

@@ -79,7 +79,7 @@ class ListBatcherTest {
         scheduler.advance(Duration.ofMillis(10));
         assertThat(lists).isBetween(ListBatcher.MOST_UNDER_WAY + 1, 2 * ListBatcher.MOST_UNDER_WAY);
         for (CompletableFuture<Lease> next : wanted) {
-            next.join().closeAsync();
+            var unused = next.join().closeAsync();
             scheduler.advance(Duration.ofMillis(20));
         }
         assertThat(operations.nodes()).isEmpty();
