@@ -82,7 +82,7 @@ final class ElectionAsLock extends DelegatingLock {
             election.addListener(this);
             var unused = granted.whenComplete((elected, failure) -> {
                 if (failure != null) {
-                    election.leave();
+                    var unused = election.leave();
                 }
             });
         }
@@ -99,7 +99,7 @@ final class ElectionAsLock extends DelegatingLock {
                 wrong.accept("numbers do not rise: " + lease.term + ", " + term);
             }
             if (!granted.complete(lease)) {
-                election.leave();
+                var unused = election.leave();
             }
         }
 
@@ -190,13 +190,13 @@ final class ElectionAsLock extends DelegatingLock {
 
         @Override
         public void close() {
-            closeAsync();
+            var unused = closeAsync();
         }
 
         @Override
         public CompletableFuture<Void> closeAsync() {
             if (resigns) {
-                election.resign(); // it stands again at once, and then
+                var unused = election.resign(); // it stands again at once, and then
             }
             return election.leave();
         }

@@ -164,14 +164,14 @@ class LeaderElectionIT {
     void resignation_isOneDelete_andNoRequestBeforeTheNextLeads() throws Exception {
         bothStand();
         RequestCounts start = server.requests();
-        one.leave();
+        var unused = one.leave();
         leads(other);
         assertThat(server.requests().minus(start).consistsOf(RequestType.DELETE))
                 .isTrue();
         one.join();
         awaitNextInLine();
         start = server.requests();
-        other.resign();
+        var unused = other.resign();
         leads(one);
         awaitNextInLine();
         RequestCounts spent = server.requests().minus(start);
@@ -225,7 +225,7 @@ class LeaderElectionIT {
         Term term = one.term().orElseThrow();
         assertThat(one.isLeader()).isTrue();
         assertThat(one.awaitLeadership(Duration.ZERO)).isEmpty();
-        one.resign();
+        var unused = one.resign();
         assertThat(Soon.get(term.ended())).isEqualTo(LeaseState.RELEASED);
         one.participants();
         assertThat(diary.lines).containsExactly("began 1");
@@ -241,7 +241,7 @@ class LeaderElectionIT {
             @Override
             public void termBegan(Term term) {
                 if (diary.terms.isEmpty()) {
-                    one.resign();
+                    var unused = one.resign();
                 }
                 throw new IllegalStateException("thrown on purpose");
             }
@@ -341,7 +341,7 @@ class LeaderElectionIT {
     void candidateThatLeavesWhileItWaits_takesItsNodeAway() throws Exception {
         bothStand();
         other.join();
-        other.leave();
+        var unused = other.leave();
         await().until(() -> server.children(path).size() == 1);
         other.join();
         await().until(() -> server.children(path).size() == 2);
@@ -363,9 +363,9 @@ class LeaderElectionIT {
                 await().until(() -> server.children(path).size() > 0);
             }
             if (i % 2 == 0) {
-                one.resign();
+                var unused = one.resign();
             }
-            one.leave();
+            var unused = one.leave();
         }
         assertNothingLeft();
         await().untilAsserted(() -> assertThat(diary.lines).hasSize(2 * diary.terms.size()));
@@ -411,7 +411,7 @@ class LeaderElectionIT {
         });
         waiter.start();
         await().until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
-        other.leave();
+        var unused = other.leave();
         assertThat(Soon.get(waited)).isFalse();
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(InterruptedException.class);
@@ -459,7 +459,7 @@ class LeaderElectionIT {
         assertThat(one.toString()).contains("leading", path, String.valueOf(term.number()));
         assertThat(other.toString()).contains("candidate");
         diary.end = new CountDownLatch(1);
-        one.resign();
+        var unused = one.resign();
         assertThat(one.toString()).contains("ending", "RELEASED");
     }
 
@@ -472,7 +472,7 @@ class LeaderElectionIT {
             assertThat(term.isValid()).isTrue();
             threads.add(Thread.currentThread());
             if (threads.size() == 3) {
-                one.leave();
+                var unused = one.leave();
             }
         });
         assertThat(threads).hasSize(3).doesNotHaveDuplicates().doesNotContain(Thread.currentThread());
@@ -504,7 +504,7 @@ class LeaderElectionIT {
             }
             assertThat(term.number()).isGreaterThan(first.get().number());
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
-            one.leave();
+            var unused = one.leave();
         });
         assertThat(interrupted).isTrue();
         assertThat(first.get().state()).isEqualTo(LeaseState.LOST);
@@ -520,7 +520,7 @@ class LeaderElectionIT {
                     server.deleteNode(term.guard().getPath());
                     term.verify();
                 }
-                one.leave();
+                var unused = one.leave();
             });
             assertThat(diary.terms).hasSize(terms + 2);
         }

@@ -35,8 +35,8 @@ class SemaphoreWatchesIT {
                     .toList();
             List<CompletableFuture<Lease>> waiting = together(waiter, 0, PATHS);
             await().atMost(PATIENCE).until(() -> server.watchCount() >= 2 * PATHS); // of the rule, of the holder's node
-            held.forEach(Lease::closeAsync);
-            waiting.forEach(each -> each.join().closeAsync());
+            closeAll(held);
+            closeAll(waiting.stream().map(CompletableFuture::join).toList());
             await().atMost(PATIENCE).until(() -> server.watchCount() <= MOST_IDLE);
 
             // Both whose watch was left and whose watch was removed hear of a new limit.
@@ -62,5 +62,11 @@ class SemaphoreWatchesIT {
         return IntStream.range(from, from + count)
                 .mapToObj(path -> semaphore(client, path).acquireAsync())
                 .toList();
+    }
+
+    private static void closeAll(List<Lease> leases) {
+        for (Lease lease : leases) {
+            var unused = lease.closeAsync();
+        }
     }
 }
