@@ -116,13 +116,13 @@ class LeaderNeighboursIT {
         List<Object> all = List.of(first, second, third, fourth);
         leads(first);
         assertAloneAmong(first, all);
-        first.leave();
+        var unused = first.leave();
         leads(second);
         assertAloneAmong(second, all);
         second.close();
         leads(third);
         assertAloneAmong(third, all);
-        third.resign(); // and stands again, at the end
+        third.resign().join(); // and stands again, at the end
         leads(fourth);
         assertAloneAmong(fourth, all);
         fourth.close();
@@ -212,7 +212,7 @@ class LeaderNeighboursIT {
                             wrong.add(term + " beside a latch");
                         }
                         numbers.add(term.number());
-                        election.resign();
+                        var unused = election.resign();
                     }
 
                     @Override

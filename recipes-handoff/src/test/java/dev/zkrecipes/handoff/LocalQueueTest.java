@@ -185,10 +185,9 @@ class LocalQueueTest {
     void servedRequest_isNotTakenForOneThatWaits() {
         List<CompletableFuture<Lease>> all = ask(2);
         int before = creates;
-        CompletableFuture<CompletableFuture<Void>> given = all.get(1).thenApply(lease -> {
-            CompletableFuture<Void> givenBack = lease.closeAsync();
+        CompletableFuture<Void> given = all.get(1).thenAccept(lease -> {
+            var unused = lease.closeAsync();
             settle();
-            return givenBack;
         });
         giveBack(all.get(0));
         assertThat(given).isCompleted();
@@ -329,8 +328,8 @@ class LocalQueueTest {
         List<CompletableFuture<Lease>> others =
                 Stream.generate(often::acquireAsync).limit(2000).toList();
         settle();
-        List<CompletableFuture<CompletableFuture<Void>>> given =
-                others.stream().map(each -> each.thenApply(Lease::closeAsync)).toList();
+        List<CompletableFuture<Void>> given =
+                others.stream().map(each -> each.thenCompose(Lease::closeAsync)).toList();
         giveBack(first);
         simulation.passUntil(simulation.now() + Duration.ofHours(1).toNanos());
         assertThat(given).allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
@@ -375,7 +374,7 @@ class LocalQueueTest {
     void turnsNeedNoCallbackThread() {
         List<Runnable> callbacks = new ArrayList<>();
         SimulatedProcess other = ensemble.process(scheduler, "two");
-        ZooKeeperClient busy = Ports.clientBuilder(other::open, scheduler)
+        ZooKeeperClient busy = Ports.clientBuilder(other, scheduler)
                 .callbackExecutor(callbacks::add)
                 .build();
         CompletableFuture<Lease> asked = new HandoffMutex(busy, PATH, MOST).acquireAsync();

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -103,7 +104,7 @@ class DoctorIT {
                 try {
                     while (true) {
                         try (var accepted = other.accept()) {
-                            accepted.getOutputStream().write("220 mail ready\r\n".getBytes());
+                            accepted.getOutputStream().write("220 mail ready\r\n".getBytes(StandardCharsets.US_ASCII));
                         }
                     }
                 } catch (IOException e) {

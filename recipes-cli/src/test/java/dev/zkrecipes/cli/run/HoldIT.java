@@ -23,9 +23,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class HoldIT {
-    private static final String HOLD = "exec 9< <(\"$ZKLOCK\" hold %s)\n"
-            + "read -r -u 9 fence session node || { wait $!; code=$?; echo \"code $code\"; exit 3; }\n";
-
     @TempDir
     private Path folder;
 
@@ -37,7 +34,10 @@ class HoldIT {
     }
 
     private RunningZkLock script(String hold, String rest) throws IOException, InterruptedException {
-        return RunningZkLock.script(folder, server, String.format(HOLD, hold) + rest);
+        return RunningZkLock.script(folder, server, """
+                exec 9< <("$ZKLOCK" hold %s)
+                read -r -u 9 fence session node || { wait $!; code=$?; echo "code $code"; exit 3; }
+                """.formatted(hold) + rest);
     }
 
     private void awaitFree(String path) {

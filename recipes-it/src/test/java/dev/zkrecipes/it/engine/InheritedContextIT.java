@@ -105,7 +105,7 @@ class InheritedContextIT {
                 ZooKeeperClient supplied = ZooKeeperClient.over(() -> connected(client))) {
             assertThat(supplied.awaitConnected(LONG)).isTrue();
             Lease held = new InterProcessMutex(client, "/inherited").acquire();
-            Soon.get(new InterProcessMutex(client, "/inherited/async").acquireAsync())
+            var unused = Soon.get(new InterProcessMutex(client, "/inherited/async").acquireAsync())
                     .closeAsync();
             held.onLost(() -> {});
             server.expireSession(client.zooKeeper().orElseThrow().getSessionId());

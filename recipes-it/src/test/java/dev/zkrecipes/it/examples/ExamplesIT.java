@@ -252,6 +252,7 @@ class ExamplesIT {
     }
 
     @Test
+    @SuppressWarnings("FutureReturnValueIgnored") // as the page has it: the node goes in the background
     void futureWithALimit(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
