@@ -82,9 +82,13 @@ final class ElectionAsLock extends DelegatingLock {
             election.addListener(this);
             var unused = granted.whenComplete((elected, failure) -> {
                 if (failure != null) {
-                    var unused = election.leave();
+                    leave();
                 }
             });
+        }
+
+        private void leave() {
+            var unused = election.leave();
         }
 
         @Override

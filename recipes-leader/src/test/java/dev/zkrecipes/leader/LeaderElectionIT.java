@@ -171,8 +171,9 @@ class LeaderElectionIT {
         one.join();
         awaitNextInLine();
         start = server.requests();
-        var unused = other.resign();
+        CompletableFuture<Void> resigned = other.resign();
         leads(one);
+        resigned.join();
         awaitNextInLine();
         RequestCounts spent = server.requests().minus(start);
         assertThat(spent.consistsOf(
