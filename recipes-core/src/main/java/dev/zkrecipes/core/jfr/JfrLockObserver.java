@@ -57,14 +57,15 @@ public final class JfrLockObserver implements LockObserver {
         public void onLost(Duration held, String reason) {
             commit(hold, "lost");
             LockEvent.Loss loss = new LockEvent.Loss();
-            loss.begin();
             loss.held = held.toNanos();
             loss.reason = reason;
             commit(loss, "lost");
         }
 
         private void commit(LockEvent event, String outcome) {
-            event.end();
+            if (!(event instanceof LockEvent.Loss)) {
+                event.end();
+            }
             if (event.shouldCommit()) {
                 event.path = request.path();
                 event.name = request.name().orElse(null);

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.wire.Printable;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -94,7 +95,7 @@ public final class SlowWaits implements LockObserver {
         return holders.stream()
                 .limit(3)
                 .map(SeenParticipant::participant)
-                .map(holder -> holder.owner() + " (node " + holder.node() + ", "
+                .map(holder -> holder.owner() + " (node " + Printable.of(holder.node()) + ", "
                         + holder.age().toSeconds() + " s old)")
                 .collect(Collectors.joining(", ", "", holders.size() > 3 ? ", and others" : ""));
     }

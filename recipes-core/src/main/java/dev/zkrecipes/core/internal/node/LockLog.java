@@ -76,7 +76,6 @@ public final class LockLog {
         }
     }
 
-    /** A request waits for long. */
     public static void slow(String path, Duration waited, String queue) {
         log.warn(
                 "Waiting for the lock {} for {} s: {}. If its holder is stuck, end it, or ask for the lock back.",
@@ -99,7 +98,6 @@ public final class LockLog {
     }
 
     private record Line(String lock) implements LockObserver.Progress {
-
         @Override
         public void onAbandoned(Duration waited, LockObserver.Ending how) {
             log.debug("Not granted the lock {} after {} ms: {}.", lock, millis(waited), how);
