@@ -48,7 +48,8 @@ class ShippingTest {
         for (Pom pom : Pom.published()) {
             assertThat(pom.one("/project/properties/module.name"))
                     .as(pom.artifact())
-                    .contains(pom.artifact().replace("recipes-", "dev.zkrecipes."));
+                    .contains(
+                            pom.artifact().replace("recipes-", "dev.zkrecipes.").replace("-boot-starter", ""));
         }
     }
 

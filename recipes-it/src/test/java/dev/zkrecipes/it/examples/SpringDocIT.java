@@ -9,16 +9,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.curator.CuratorClients;
-import dev.zkrecipes.micrometer.LockMetrics;
-import dev.zkrecipes.micrometer.LockObservations;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.spring.WithLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.micrometer.observation.ObservationRegistry;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -31,6 +28,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.apache.curator.framework.CuratorFramework;
@@ -38,6 +36,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.CuratorEventType;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.DisposableBean;
@@ -67,19 +66,33 @@ class SpringDocIT {
         }
 
         @Bean
-        InterProcessMutex ordersLock(ZooKeeperClient client) {
-            return new InterProcessMutex(client, "/locks/orders");
-        }
-    }
-
-    @Configuration
-    static class RegistryBeans {
-        @Bean
         LockRegistry lockRegistry(ZooKeeperClient client) {
             return key -> {
                 String name = URLEncoder.encode(key.toString(), StandardCharsets.UTF_8);
                 return new InterProcessMutex(client, "/locks/integration/key-" + name).asLock();
             };
+        }
+    }
+
+    @Configuration
+    static class CustomizerBeans {
+        @Bean
+        Consumer<ZooKeeperClientBuilder> rights() {
+            return builder -> builder.acl(ZooDefs.Ids.CREATOR_ALL_ACL);
+        }
+    }
+
+    interface Warehouse {
+        void ship(String id, long token);
+    }
+
+    /** Runs with the starter's own tests; here it compiles. */
+    record Shop(ZooKeeperClient client, Warehouse warehouse) {
+        @WithLock(value = "/orders/{#id}", waitAtMost = "2s")
+        public void ship(String id) throws InterruptedException {
+            try (Lease lease = new InterProcessMutex(client, "/orders/" + id).acquire()) { // only if you need the token
+                warehouse.ship(id, lease.fencingToken());
+            }
         }
     }
 
@@ -97,34 +110,12 @@ class SpringDocIT {
     }
 
     @Configuration
-    static class ObservedBeans {
-        @Bean
-        ZooKeeperClient zooKeeperClient(
-                @Value("${zookeeper.connect}") String connect, MeterRegistry meters, ObservationRegistry observations) {
-            return ZooKeeperClient.builder()
-                    .connectString(connect)
-                    .observer(new LockMetrics(meters))
-                    .observer(new LockObservations(observations))
-                    .build();
-        }
-    }
-
-    /** Which Spring Boot makes by itself. */
-    @Configuration
-    static class RegistriesOfBoot {
-        @Bean
-        MeterRegistry meters() {
-            return new SimpleMeterRegistry();
-        }
-
-        @Bean
-        ObservationRegistry observations() {
-            return ObservationRegistry.create();
-        }
-    }
-
-    @Configuration
     static class WorkerBeans {
+        @Bean
+        InterProcessMutex ordersLock(ZooKeeperClient client) {
+            return new InterProcessMutex(client, "/locks/orders");
+        }
+
         @Bean
         Worker worker(InterProcessMutex ordersLock) {
             return new Worker(ordersLock);
@@ -166,7 +157,7 @@ class SpringDocIT {
     @Test
     void leaseIsClosed_whenTheTransactionIsOver(EmbeddedZooKeeper server) throws Exception {
         try (var context = start(server, LockBeans.class)) {
-            InterProcessMutex lock = context.getBean(InterProcessMutex.class);
+            InterProcessMutex lock = new InterProcessMutex(context.getBean(ZooKeeperClient.class), "/locks/orders");
             assertThatThrownBy(() -> updateUnderTheLock(lock, () -> {})).isInstanceOf(IllegalStateException.class);
             assertThat(lock.holdCount()).isZero();
             TransactionSynchronizationManager.initSynchronization();
@@ -217,8 +208,8 @@ class SpringDocIT {
 
     @Test
     void registry_givesOneLockForEachKey_toAllProcesses(EmbeddedZooKeeper server) throws Exception {
-        try (var here = start(server, LockBeans.class, RegistryBeans.class);
-                var there = start(server, LockBeans.class, RegistryBeans.class)) {
+        try (var here = start(server, LockBeans.class);
+                var there = start(server, LockBeans.class)) {
             LockRegistry ours = here.getBean(LockRegistry.class);
             LockRegistry theirs = there.getBean(LockRegistry.class);
             for (ZooKeeperClient client :
@@ -245,20 +236,6 @@ class SpringDocIT {
             theirs.executeLocked("another", () -> assertThat(done).isNotDone());
             lock.unlock();
             assertThat(done).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(true);
-        }
-    }
-
-    @Test
-    void observersOfTheClient_fillTheRegistriesOfTheContext(EmbeddedZooKeeper server) throws Exception {
-        try (var context = start(server, RegistriesOfBoot.class, ObservedBeans.class)) {
-            new InterProcessMutex(context.getBean(ZooKeeperClient.class), "/locks/observed")
-                    .acquire()
-                    .close();
-            assertThat(context.getBean(MeterRegistry.class)
-                            .get("zkrecipes.lock.wait")
-                            .timer()
-                            .count())
-                    .isEqualTo(1);
         }
     }
 

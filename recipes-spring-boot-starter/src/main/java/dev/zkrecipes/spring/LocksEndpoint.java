@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+
+/** The actuator's endpoint {@code locks}: what this application holds and waits for. Health shows a part of it. */
+@Endpoint(id = "locks")
+record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls) {
+
+    /** Those that have lasted longest come first. */
+    record Shown(
+            ConnectionState connection,
+            String owner,
+            List<LocalLocks.Lock> held,
+            List<LocalLocks.Lock> waiting,
+            List<String> suspended) {}
+
+    @ReadOperation
+    Shown show() {
+        return new Shown(client.connectionState(), client.ownerLabel(), locks.held(), locks.waiting(), suspended());
+    }
+
+    boolean isUp() {
+        return client.connectionState() == ConnectionState.CONNECTED;
+    }
+
+    Map<String, Object> health() {
+        Shown all = show();
+        return Map.of("connection", all.connection, "held", all.held.size(), "suspended", all.suspended);
+    }
+
+    /** Without a connection every lease is SUSPENDED; with one, only those of annotated methods are known. */
+    private List<String> suspended() {
+        Stream<String> paths =
+                isUp() ? calls.suspended() : locks.held().stream().map(LocalLocks.Lock::path);
+        return paths.distinct().sorted().toList();
+    }
+}

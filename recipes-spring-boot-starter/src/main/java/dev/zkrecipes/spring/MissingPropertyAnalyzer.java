@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Explains a start that failed for want of a property. Boot itself explains those that are there and wrong. */
+final class MissingPropertyAnalyzer extends AbstractFailureAnalyzer<InvalidConfigurationPropertyValueException> {
+
+    @Override
+    protected @Nullable FailureAnalysis analyze(
+            Throwable rootFailure, InvalidConfigurationPropertyValueException cause) {
+        if (cause.getValue() != null || !cause.getName().startsWith("zkrecipes.")) {
+            return null;
+        }
+        return new FailureAnalysis(
+                "The property " + cause.getName() + " is missing: " + cause.getReason() + ".",
+                "Set " + cause.getName() + ", such as zk1:2181,zk2:2181,zk3:2181, or define a bean of the type"
+                        + " ZooKeeperClient.",
+                cause);
+    }
+}

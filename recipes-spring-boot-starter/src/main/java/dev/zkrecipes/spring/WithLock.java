@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Runs a method of a bean under a mutex, which all processes that name the same path share.
+ *
+ * <pre>{@code
+ * @WithLock("/orders/{#id}")
+ * void ship(String id) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>The lock is an {@link dev.zkrecipes.mutex.InterProcessMutex}: fair, and re-entrant for the thread. A method that
+ * needs the lease, for its fencing token or its guard, acquires the mutex of the same path again, which costs no
+ * request. The lock is acquired before a transaction begins, and released after it is committed or rolled back. If it
+ * is lost while the method runs, the caller gets a {@link dev.zkrecipes.core.LockLostException} in place of the result:
+ * another process may have done the same meanwhile.
+ *
+ * <p>A call from within the same object passes Spring's proxy by, and takes no lock. The context does not start with an
+ * annotated method that could never have the lock, being private, static or final; nor with one whose work goes on
+ * after it has returned, as that of a {@code Future}, a reactive type or a {@code Stream} does.
+ */
+@Documented
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface WithLock {
+
+    /**
+     * The path of the lock, with expressions of Spring's language in braces. They see the arguments of the method by
+     * name ({@code #id}, if it was compiled with {@code -parameters}) or number ({@code #a0}), and the bean as
+     * {@code #root}. Each must give a simple value, such as a string, a number, an enum or a UUID; null, an empty text
+     * or one with a slash fails the call, so that no argument leads to another path. Placeholders {@code ${...}} are
+     * resolved when the context starts.
+     *
+     * @return an absolute path, below the namespace of the client
+     */
+    String value();
+
+    /**
+     * How long to wait for the lock at most, such as {@code 500ms}, {@code 2s} or {@code PT1M}; {@code 0s} for not at
+     * all. May have placeholders.
+     *
+     * @return the time; empty for the property {@code zkrecipes.wait-at-most}
+     */
+    String waitAtMost() default "";
+
+    /**
+     * What a call does that does not get the lock in time.
+     *
+     * @return whether it fails or does nothing
+     */
+    IfBusy ifBusy() default IfBusy.FAIL;
+
+    /** What a call does that does not get the lock in time. */
+    enum IfBusy {
+        /** It throws {@link LockNotAcquiredException}. */
+        FAIL,
+        /**
+         * It returns without running the method: an empty {@code Optional}, or null for any other type. A method that
+         * returns a primitive is refused when the context starts.
+         */
+        SKIP
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * The settings of the client. Secrets stand in files, which are named here. A property that is not among these fails
+ * the start.
+ *
+ * @param connectString The servers: host:port[,host:port]...[/chroot].
+ * @param sessionTimeout How long the servers keep the locks of a process that died.
+ * @param namespace A path under which all locks of this application are.
+ * @param label What others see as the owner of this application's locks; by default the process id and the host.
+ * @param authFile A file of credentials, SCHEME:ID per line, such as digest:user:password.
+ * @param clientConfig A properties file of ZooKeeper's client (zookeeper.*), for TLS and SASL.
+ * @param waitAtMost How long methods with @WithLock wait that name no time.
+ * @param observers who is told of requests for locks
+ */
+@ConfigurationProperties(prefix = "zkrecipes", ignoreUnknownFields = false)
+record ZkRecipesProperties(
+        @Nullable String connectString,
+        @DefaultValue("30s") Duration sessionTimeout,
+        @DefaultValue("/") String namespace,
+        @Nullable String label,
+        @Nullable Path authFile,
+        @Nullable Path clientConfig,
+        @DefaultValue("10s") Duration waitAtMost,
+        @DefaultValue Observers observers) {
+
+    /**
+     * Who is told of requests for locks.
+     *
+     * @param metrics Whether locks have meters in the MeterRegistry.
+     * @param observations Whether locks are observed in the ObservationRegistry, for traces.
+     * @param jfr Whether locks write events for Flight Recorder.
+     */
+    record Observers(
+            @DefaultValue("true") boolean metrics,
+            @DefaultValue("false") boolean observations,
+            @DefaultValue("false") boolean jfr) {}
+
+    /** Throws what Boot explains by the property's name and its place, if a property is wrong. */
+    ZooKeeperClient client(Stream<LockObserver> told, Stream<Consumer<ZooKeeperClientBuilder>> customizers) {
+        ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
+        if (connectString == null || connectString.isBlank()) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "zkrecipes.connect-string", null, "it names the ZooKeeper servers, and is not set");
+        }
+        check("connect-string", connectString, builder::connectString);
+        check("session-timeout", sessionTimeout, builder::sessionTimeout);
+        check("namespace", namespace, builder::namespace);
+        check("label", label, builder::ownerLabel);
+        check("auth-file", authFile, file -> addCredentials(file, builder));
+        check("client-config", clientConfig, file -> builder.clientConfig(read(file)));
+        told.forEach(builder::observer);
+        customizers.forEach(customizer -> customizer.accept(builder));
+        return builder.build();
+    }
+
+    /** Sets a property that is given. */
+    static <T> void check(String name, @Nullable T value, Setter<T> setter) {
+        try {
+            if (value != null) {
+                setter.set(value);
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "zkrecipes." + name, value, e instanceof IOException ? e.toString() : e.getMessage());
+        }
+    }
+
+    interface Setter<T> {
+        void set(T value) throws IOException;
+    }
+
+    /** The form of zklock's --auth-file. What stands in the file is never shown. */
+    private static void addCredentials(Path file, ZooKeeperClientBuilder builder) throws IOException {
+        List<String> lines = Files.readAllLines(file).stream()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                .toList();
+        for (String line : lines) {
+            int colon = line.indexOf(':');
+            if (colon < 1) {
+                throw new IllegalArgumentException("the file has a line that is not SCHEME:ID");
+            }
+            builder.auth(line.substring(0, colon), line.substring(colon + 1).getBytes(StandardCharsets.UTF_8));
+        }
+        if (lines.isEmpty()) {
+            throw new IllegalArgumentException("the file has no credentials: give one SCHEME:ID per line");
+        }
+    }
+
+    private static ZKClientConfig read(Path file) throws IOException {
+        Properties properties = new Properties();
+        try (Reader text = Files.newBufferedReader(file)) {
+            properties.load(text);
+        }
+        ZKClientConfig config = new ZKClientConfig();
+        properties.stringPropertyNames().forEach(name -> config.setProperty(name, properties.getProperty(name)));
+        return config;
+    }
+}

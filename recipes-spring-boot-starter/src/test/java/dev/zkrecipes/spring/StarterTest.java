@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.jfr.JfrLockObserver;
+import dev.zkrecipes.micrometer.LockMetrics;
+import dev.zkrecipes.micrometer.LockObservations;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.actuate.health.HealthIndicator;
+import org.springframework.boot.actuate.health.Status;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.integration.support.locks.LockRegistry;
+import reactor.core.publisher.Mono;
+
+/** What the starter makes under which conditions, and what fails the start. No server is needed. */
+class StarterTest {
+    private static final String CONNECT = "zkrecipes.connect-string=127.0.0.1:1";
+
+    private final ApplicationContextRunner boot =
+            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class));
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void connectString_isEnough_andNoServerIsNeeded() {
+        ZooKeeperClient[] made = new ZooKeeperClient[1];
+        boot.withPropertyValues(CONNECT, "zkrecipes.label=shop 7").run(context -> {
+            made[0] = context.getBean(ZooKeeperClient.class);
+            assertThat(made[0].ownerLabel()).isEqualTo("shop 7");
+            assertThat(context).hasSingleBean(LockRegistry.class);
+            assertThat(context).doesNotHaveBean(LockMetrics.class).doesNotHaveBean(JfrLockObserver.class);
+            assertThat(context.getBean(HealthIndicator.class).health().getStatus())
+                    .isEqualTo(Status.DOWN);
+        });
+        assertThat(made[0].connectionState()).isEqualTo(ConnectionState.CLOSED);
+    }
+
+    @Test
+    void observers_areMadeForTheRegistriesThatThereAre() {
+        ApplicationContextRunner registries = boot.withPropertyValues(CONNECT)
+                .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean(ObservationRegistry.class, ObservationRegistry::create);
+        registries.run(context ->
+                assertThat(context).hasSingleBean(LockMetrics.class).doesNotHaveBean(LockObservations.class));
+        registries
+                .withPropertyValues(
+                        "zkrecipes.observers.metrics=false",
+                        "zkrecipes.observers.observations=true",
+                        "zkrecipes.observers.jfr=true")
+                .run(context -> assertThat(context)
+                        .doesNotHaveBean(LockMetrics.class)
+                        .hasSingleBean(LockObservations.class)
+                        .hasSingleBean(JfrLockObserver.class));
+    }
+
+    @Test
+    void application_mayBringItsOwnClient() {
+        boot.withBean(ZooKeeperClient.class, () -> ZooKeeperClient.connect("127.0.0.1:2"))
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ZooKeeperClient.class));
+    }
+
+    @Test
+    void application_mayCustomizeTheClient() {
+        boot.withPropertyValues(CONNECT)
+                .withUserConfiguration(Customizing.class)
+                .run(context -> assertThat(
+                                context.getBean(ZooKeeperClient.class).ownerLabel())
+                        .isEqualTo("customized"));
+    }
+
+    static final class Customizing {
+        @Bean
+        Consumer<ZooKeeperClientBuilder> label() {
+            return builder -> builder.ownerLabel("customized");
+        }
+    }
+
+    @Test
+    void whatIsNotThere_isNotMissed() {
+        boot.withPropertyValues(CONNECT)
+                .withClassLoader(new FilteredClassLoader(
+                        "org.springframework.integration",
+                        "org.springframework.boot.actuate",
+                        "org.springframework.transaction"))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(ZooKeeperClient.class)
+                        .doesNotHaveBean(LocksEndpoint.class)
+                        .doesNotHaveBean("lockRegistry"));
+    }
+
+    @Test
+    void missingConnectString_isExplained() {
+        boot.run(context -> {
+            FailureAnalysis analysis = new MissingPropertyAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription()).contains("The property zkrecipes.connect-string is missing");
+            assertThat(analysis.getAction()).contains("zk1:2181");
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            zkrecipes.connect-strng=zk:2181    | zkrecipes.connect-strng
+            zkrecipes.sesion-timeout=5s        | zkrecipes.sesion-timeout
+            zkrecipes.session-timeout=soon     | zkrecipes.session-timeout
+            zkrecipes.session-timeout=1ms      | zkrecipes.session-timeout
+            zkrecipes.connect-string=zk:port   | zkrecipes.connect-string
+            zkrecipes.namespace=shop           | zkrecipes.namespace
+            zkrecipes.wait-at-most=-1s         | zkrecipes.wait-at-most
+            zkrecipes.auth-file=/no/such/file  | zkrecipes.auth-file
+            zkrecipes.client-config=/no/file   | zkrecipes.client-config
+            zkrecipes.observers.metrics=maybe  | zkrecipes.observers.metrics
+            """)
+    void wrongProperty_failsTheStart_byItsName(String property, String name) {
+        boot.withPropertyValues(CONNECT, property)
+                .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining(name));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"digest user secret", "digest:secret", "# nothing"})
+    void wrongCredentials_areNotShown(String text) throws IOException {
+        Path file = Files.writeString(folder.resolve("credentials"), text);
+        boot.withPropertyValues(CONNECT, "zkrecipes.auth-file=" + file)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasRootCauseInstanceOf(InvalidConfigurationPropertyValueException.class)
+                        .hasStackTraceContaining("zkrecipes.auth-file")
+                        .extracting(failure -> stackTrace(failure))
+                        .asString()
+                        .doesNotContain("secret"));
+    }
+
+    private static String stackTrace(Throwable failure) {
+        StringWriter text = new StringWriter();
+        failure.printStackTrace(new PrintWriter(text));
+        return text.toString();
+    }
+
+    @Test
+    void properties_showNoSecret() throws IOException {
+        Path credentials = Files.writeString(folder.resolve("credentials"), "# mine\n\ndigest:orders:secret\n");
+        Path config = Files.writeString(folder.resolve("config"), "zookeeper.sasl.client.username=secret\n");
+        boot.withPropertyValues(CONNECT, "zkrecipes.auth-file=" + credentials, "zkrecipes.client-config=" + config)
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .getBean(ZkRecipesProperties.class)
+                        .asString()
+                        .contains("credentials")
+                        .doesNotContain("secret"));
+    }
+
+    static class Refused {
+        static class PrivateMethod {
+            @WithLock("/refused")
+            private void refused() {}
+        }
+
+        static class FinalMethod {
+            @WithLock("/refused")
+            final void refused() {}
+        }
+
+        static class LaterByFuture {
+            @WithLock("/refused")
+            CompletableFuture<String> refused() {
+                throw new AssertionError();
+            }
+        }
+
+        static class LaterByMono {
+            @WithLock("/refused")
+            Mono<String> refused() {
+                throw new AssertionError();
+            }
+        }
+
+        static class LaterByCallable {
+            @WithLock("/refused")
+            Callable<String> refused() {
+                throw new AssertionError();
+            }
+        }
+
+        static class LaterByStream {
+            @WithLock("/refused")
+            Stream<String> refused() {
+                throw new AssertionError();
+            }
+        }
+
+        static class SkippedPrimitive {
+            @WithLock(value = "/refused", ifBusy = WithLock.IfBusy.SKIP)
+            int refused() {
+                throw new AssertionError();
+            }
+        }
+
+        static class RelativePath {
+            @WithLock("refused/{#id}")
+            void refused(String id) {}
+        }
+
+        static class PathOfAnArgumentOnly {
+            @WithLock("{#id}")
+            void refused(String id) {}
+        }
+
+        static class OpenBrace {
+            @WithLock("/refused/{#id")
+            void refused(String id) {}
+        }
+
+        static class NoDuration {
+            @WithLock(value = "/refused", waitAtMost = "soon")
+            void refused() {}
+        }
+
+        static class NegativeDuration {
+            @WithLock(value = "/refused", waitAtMost = "-1s")
+            void refused() {}
+        }
+
+        static class UnknownPlaceholder {
+            @WithLock("/refused/${no.such.property}")
+            void refused() {}
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                Refused.PrivateMethod.class,
+                Refused.FinalMethod.class,
+                Refused.LaterByFuture.class,
+                Refused.LaterByMono.class,
+                Refused.LaterByCallable.class,
+                Refused.LaterByStream.class,
+                Refused.SkippedPrimitive.class,
+                Refused.RelativePath.class,
+                Refused.PathOfAnArgumentOnly.class,
+                Refused.OpenBrace.class,
+                Refused.NoDuration.class,
+                Refused.NegativeDuration.class,
+                Refused.UnknownPlaceholder.class
+            })
+    void methodThatCannotHaveItsLock_failsTheStart_byItsName(Class<?> bean) {
+        boot.withPropertyValues(CONNECT)
+                .withBean(bean)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageStartingWith("@WithLock of " + bean.getSimpleName() + ".refused: "));
+    }
+
+    @Test
+    void methodsThatCanHaveTheirLock_areProxied_evenWithoutAop() {
+        boot.withPropertyValues(CONNECT, "spring.aop.auto=false", "shop.root=/shop", "shop.wait=2s")
+                .withBean(Fine.class)
+                .run(context ->
+                        assertThat(context.getBean(Fine.class).getClass()).isNotEqualTo(Fine.class));
+    }
+
+    static class Fine {
+        @WithLock(value = "${shop.root}/{#id}/x{#a1}", waitAtMost = "${shop.wait}", ifBusy = WithLock.IfBusy.SKIP)
+        Optional<String> fine(String id, int number) {
+            throw new AssertionError();
+        }
+    }
+
+    @Test
+    void locksGoingOn_areShownWithTheirAges_oldestFirst() {
+        long[] now = {0};
+        LocalLocks locks = new LocalLocks(() -> now[0]);
+        LockObserver.Progress first = locks.onWaiting(request("/first", Optional.of("orders")));
+        now[0] = 2_000_000_000L;
+        LockObserver.Progress second = locks.onWaiting(request("/second", Optional.empty()));
+        now[0] = 3_000_000_000L;
+        String thread = Thread.currentThread().getName();
+        assertThat(locks.waiting())
+                .containsExactly(
+                        new LocalLocks.Lock("/first", "orders", "lock-", thread, 3),
+                        new LocalLocks.Lock("/second", null, "lock-", thread, 1));
+        first.onGranted(Duration.ofSeconds(3));
+        second.onAbandoned(Duration.ofSeconds(1), LockObserver.Ending.TIMED_OUT);
+        now[0] = 4_500_000_000L;
+        assertThat(locks.held()).containsExactly(new LocalLocks.Lock("/first", "orders", "lock-", thread, 1.5));
+        assertThat(locks.waiting()).isEmpty();
+        first.onLost(Duration.ofSeconds(2), "the session is over");
+        assertThat(List.of(locks.held(), locks.waiting())).allMatch(List::isEmpty);
+    }
+
+    private static LockObserver.Request request(String path, Optional<String> name) {
+        return new LockObserver.Request(path, name, "lock-");
+    }
+
+    @Test
+    void negativeTime_isRefused() {
+        assertThatThrownBy(() -> LockedMethod.notNegative(Duration.ofSeconds(-1)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}

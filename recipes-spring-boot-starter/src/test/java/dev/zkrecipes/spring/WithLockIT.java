@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Soon;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What a method with {@link WithLock} may rely on. */
+@WithZooKeeper
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WithLockIT {
+    private final EmbeddedZooKeeper server;
+    private AnnotationConfigApplicationContext context;
+    private Orders orders;
+    private ZooKeeperClient other;
+
+    WithLockIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(ZkRecipesAutoConfiguration.class)
+    // one before the default: an advisor without an order of its own would come later
+    @EnableTransactionManagement(proxyTargetClass = true, order = Ordered.LOWEST_PRECEDENCE - 1)
+    static class Application {
+        @Bean
+        Orders orders() {
+            return new Orders();
+        }
+
+        @Bean
+        Database database(EmbeddedZooKeeper server) {
+            return new Database(server);
+        }
+    }
+
+    /** Runs what a test gives it. */
+    static class Orders {
+        @WithLock("/orders/{#id}")
+        @Nullable
+        Object ship(@Nullable Object id, Callable<?> work) throws Exception {
+            return work.call();
+        }
+
+        @WithLock(value = "/orders/{#id}", waitAtMost = "1s", ifBusy = WithLock.IfBusy.SKIP)
+        Optional<String> shipUnlessBusy(String id) {
+            return Optional.of("shipped " + id);
+        }
+
+        @WithLock(value = "/orders/{#id}", waitAtMost = "0s", ifBusy = WithLock.IfBusy.SKIP)
+        @Nullable
+        String shipNow(String id) {
+            return "shipped " + id;
+        }
+
+        @WithLock(value = "/orders/{#id}", waitAtMost = "1s")
+        int count(String id) {
+            return 1;
+        }
+
+        @Transactional
+        @WithLock("/orders/{#id}")
+        void pay(String id) {}
+    }
+
+    /** Notes how many nodes the lock of order 7 has when a transaction begins and ends. */
+    static final class Database extends AbstractPlatformTransactionManager {
+        private static final long serialVersionUID = 1L;
+        private final transient EmbeddedZooKeeper server;
+        private final transient List<String> log = new ArrayList<>();
+        private boolean isActive;
+
+        Database(EmbeddedZooKeeper server) {
+            this.server = server;
+        }
+
+        private void note(String what) {
+            log.add(what + ", "
+                    + (server.nodeExists("/orders/7")
+                            ? server.children("/orders/7").size()
+                            : 0));
+        }
+
+        @Override
+        protected Object doGetTransaction() {
+            return this;
+        }
+
+        @Override
+        protected boolean isExistingTransaction(Object transaction) {
+            return isActive;
+        }
+
+        @Override
+        protected void doSetRollbackOnly(DefaultTransactionStatus status) {}
+
+        @Override
+        protected void doCleanupAfterCompletion(Object transaction) {
+            isActive = false;
+        }
+
+        @Override
+        protected void doBegin(Object transaction, TransactionDefinition definition) {
+            isActive = true;
+            note("begin");
+        }
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {
+            note("commit");
+        }
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {
+            note("rollback");
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        context = new AnnotationConfigApplicationContext();
+        context.getEnvironment()
+                .getPropertySources()
+                .addFirst(new MapPropertySource(
+                        "test",
+                        Map.of("zkrecipes.connect-string", server.connectString(), "zkrecipes.wait-at-most", "1h")));
+        context.registerBean(EmbeddedZooKeeper.class, () -> server, definition -> definition.setDestroyMethodName(""));
+        context.register(Application.class);
+        context.refresh();
+        orders = context.getBean(Orders.class);
+        other = TestClients.connect(server.connectString());
+        assertThat(context.getBean(ZooKeeperClient.class).awaitConnected(Duration.ofSeconds(60)))
+                .isTrue();
+    }
+
+    @AfterEach
+    void stop() {
+        context.close();
+        other.close();
+    }
+
+    private List<String> nodes(String path) {
+        return server.nodeExists(path) ? server.children(path) : List.of();
+    }
+
+    @Test
+    void method_runsUnderItsLock_andReentersIt() throws Exception {
+        Object result = orders.ship(7, () -> {
+            assertThat(nodes("/orders/7")).hasSize(1);
+            assertThat(new InterProcessMutex(other, "/orders/7").tryAcquire()).isEmpty();
+            try (Lease lease = new InterProcessMutex(context.getBean(ZooKeeperClient.class), "/orders/7").acquire()) {
+                assertThat(lease.fencingToken()).isPositive();
+            }
+            return orders.ship("7", () -> "twice");
+        });
+        assertThat(result).isEqualTo("twice");
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void whatTheMethodThrows_comesOut_andTheLockIsReleased() {
+        IllegalStateException failure = new IllegalStateException("out of stock");
+        assertThatThrownBy(() -> orders.ship(7, () -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void busyLock_failsOrSkipsTheCall() throws Exception {
+        try (Lease lease = new InterProcessMutex(other, "/orders/7").acquire()) {
+            assertThatThrownBy(() -> orders.count("7"))
+                    .isInstanceOf(LockNotAcquiredException.class)
+                    .hasMessage("the lock /orders/7 stayed busy, and Orders.count was not run");
+            assertThat(orders.shipUnlessBusy("7")).isEmpty();
+            assertThat(orders.shipNow("7")).isNull();
+            assertThat(lease.isValid()).isTrue();
+        }
+        assertThat(orders.count("7")).isEqualTo(1);
+        assertThat(orders.shipUnlessBusy("7")).contains("shipped 7");
+        assertThat(orders.shipNow("7")).isEqualTo("shipped 7");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/", "7/8", "7/..", "../customers/7", "..", ".", "7\n"})
+    void value_thatWouldLeadToAnotherPath_failsTheCall(String id) {
+        assertThatThrownBy(() -> orders.ship(id, () -> "never")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void value_withoutATextOfItsOwn_failsTheCall() {
+        assertThatThrownBy(() -> orders.ship(null, () -> "never"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("@WithLock of Orders.ship: {#id} is null");
+        assertThatThrownBy(() -> orders.ship(new Object(), () -> "never"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("java.lang.Object");
+    }
+
+    @Test
+    void lostLock_isToldInPlaceOfTheResult() {
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        assertThatThrownBy(() -> orders.ship(7, () -> {
+                    assertThat(server.expireSession(
+                                    client.zooKeeper().orElseThrow().getSessionId()))
+                            .isTrue();
+                    InterProcessMutex mutex = new InterProcessMutex(client, "/orders/7");
+                    Soon.await().until(() -> !mutex.isAcquiredInThisProcess());
+                    return "shipped";
+                }))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("/orders/7 was lost while Orders.ship ran");
+        Soon.await().until(() -> "shipped 7".equals(orders.shipUnlessBusy("7").orElse("")));
+    }
+
+    @Test
+    void interruptedWaiter_keepsTheFlag_andIsTold() throws Exception {
+        try (Lease lease = new InterProcessMutex(other, "/orders/7").acquire()) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> orders.ship(7, () -> "never"))
+                    .isInstanceOf(LockNotAcquiredException.class)
+                    .hasMessageContaining("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(lease.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void lock_isAcquiredBeforeTheTransaction_andReleasedAfterTheCommit() {
+        orders.pay("7");
+        assertThat(context.getBean(Database.class).log).containsExactly("begin, 1", "commit, 1");
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void lockOfACallWithinATransaction_isReleasedAfterIt() {
+        TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        transaction.executeWithoutResult(status -> {
+            orders.count("7");
+            assertThat(nodes("/orders/7")).hasSize(1);
+            orders.pay("7");
+            status.setRollbackOnly();
+        });
+        assertThat(context.getBean(Database.class).log).containsExactly("begin, 0", "rollback, 1");
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void stoppingApplication_endsItsWaits_andLetsWorkEnd() throws Exception {
+        LockedCalls calls = context.getBean(LockedCalls.class);
+        AtomicReference<@Nullable Throwable> seen = new AtomicReference<>();
+        AtomicReference<@Nullable Boolean> interrupted = new AtomicReference<>();
+        try (Lease lease = new InterProcessMutex(other, "/orders/7").acquire()) {
+            Thread waiter = new Thread(() -> {
+                try {
+                    orders.ship(7, () -> "never");
+                } catch (Throwable t) {
+                    seen.set(t);
+                    interrupted.set(Thread.currentThread().isInterrupted());
+                }
+            });
+            waiter.start();
+            Soon.await().until(() -> nodes("/orders/7").size() == 2);
+            calls.stop();
+            waiter.join();
+            assertThat(seen.get())
+                    .isInstanceOf(LockNotAcquiredException.class)
+                    .hasMessageContaining("the application is stopping");
+            assertThat(interrupted.get()).isFalse();
+            assertThat(orders.ship(8, () -> "a free lock")).isEqualTo("a free lock");
+            assertThatThrownBy(() -> orders.ship(7, () -> "never")).isInstanceOf(LockNotAcquiredException.class);
+            assertThat(lease.isValid()).isTrue();
+        }
+        calls.start();
+        Lease lease = new InterProcessMutex(other, "/orders/7").acquireAsync().join();
+        CompletableFuture<Object> waits = CompletableFuture.supplyAsync(() -> {
+            try {
+                return String.valueOf(orders.ship(7, () -> "waited again"));
+            } catch (Exception e) {
+                return e;
+            }
+        });
+        Soon.await().until(() -> nodes("/orders/7").size() == 2);
+        lease.close();
+        assertThat(Soon.get(waits)).isEqualTo("waited again");
+    }
+}
