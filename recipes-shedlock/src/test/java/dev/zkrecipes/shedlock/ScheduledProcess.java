@@ -32,7 +32,7 @@ class ScheduledProcess {
     /** A line of the file; all processes of a machine have one monotonic clock. */
     record Line(String what, long process, long askedAt, long at) {
         static Line parse(String text) {
-            String[] parts = text.split(" ");
+            String[] parts = text.split(" ", -1);
             return new Line(parts[0], Long.parseLong(parts[1]), Long.parseLong(parts[2]), Long.parseLong(parts[3]));
         }
     }

@@ -9,7 +9,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -168,11 +171,14 @@ class ZooKeeperLockProviderIT {
     void options_areThoseOfEachLock() throws InterruptedException {
         LockOptions options =
                 LockOptions.defaults().withOwnerLabel("night shift").withHoldAtMost(Duration.ofMillis(1));
-        new ZooKeeperLockProvider(client, "/jobs", options)
-                .lock(job("named", LONG, Duration.ZERO))
-                .orElseThrow();
+        ZooKeeperLockProvider provider = new ZooKeeperLockProvider(client, "/jobs", options);
+        assertThat(provider.lock(job("named", LONG, Duration.ZERO))).isPresent();
         assertThat(isFree("named")).isFalse();
-        assertThat(server.children("/jobs/named")).hasSize(1);
+        assertThat(new LockInternals(other, "/jobs/named", new MutexDriver(), LockOptions.defaults())
+                        .unowned()
+                        .participants())
+                .extracting(Participant::owner)
+                .containsExactly("night shift");
     }
 
     @Test
@@ -189,7 +195,7 @@ class ZooKeeperLockProviderIT {
     void namespace_isThatOfTheClient() throws InterruptedException {
         try (ZooKeeperClient tenant = TestClients.connect(
                 ZooKeeperClient.builder().connectString(server.connectString()).namespace("/tenant"))) {
-            on(tenant).lock(job("report", LONG, Duration.ZERO)).orElseThrow();
+            assertThat(on(tenant).lock(job("report", LONG, Duration.ZERO))).isPresent();
             assertThat(server.children("/tenant/jobs/report")).hasSize(1);
         }
     }
