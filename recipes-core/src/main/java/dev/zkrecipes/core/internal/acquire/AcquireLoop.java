@@ -343,10 +343,8 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     }
 
     /**
-     * Whether a list shows the queues, or that there are none. Children that only look like nodes of other locks are
-     * told apart first.
-     *
-     * @param again takes the list again
+     * Whether a list shows the queues, or that there are none. If children only look like nodes of other locks, they
+     * are told apart first; {@code again} then takes the list again.
      */
     private boolean isUsable(ChildrenSnapshot seen, Runnable again) {
         if (seen.code() != Code.OK && seen.code() != Code.NONODE) {

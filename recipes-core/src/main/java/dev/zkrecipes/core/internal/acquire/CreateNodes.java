@@ -119,9 +119,8 @@ final class CreateNodes {
     // ---- The create.
 
     /**
-     * Sends it; the answer is noted in the nodes before it is passed on.
-     *
-     * @throws LockException if that would be too much for the session or for one request; nothing is sent
+     * Sends it; the answer is noted in the nodes before it is passed on. Throws, and sends nothing, if that would be
+     * too much for the session or for one request.
      */
     void send(Consumer<Answer<?>> done) {
         if (nodes.size() == 1) {

@@ -99,10 +99,8 @@ final class QueuePlace {
     }
 
     /**
-     * Decides now, if it is its turn, and from now on whenever that may change the decision.
-     *
-     * @param list was taken just now
-     * @param decided what the driver said to that
+     * Decides now, if it is its turn, and from now on whenever that may change the decision. The driver has {@code
+     * decided} on the list, which was taken just now.
      */
     void enter(ChildrenSnapshot list, Decision decided) {
         granted = false; // also if it was: under a changed rule, an earlier grant may no longer hold
@@ -115,10 +113,8 @@ final class QueuePlace {
     }
 
     /**
-     * The request does not wait here any more. The watch of its node stays until the node is gone: dropping it would
-     * cost a request, and the next in order may wait for this very node.
-     *
-     * @param whenNodeIsGone run then, if the session lives
+     * The request does not wait here any more. The watch of its node stays until the node is gone, of which it tells if
+     * the session lives: dropping it would cost a request, and the next in order may wait for this very node.
      */
     void leave(Runnable whenNodeIsGone) {
         if (view.remove(this)) {
@@ -174,11 +170,7 @@ final class QueuePlace {
         return decision == null ? Decision.waitFor(self) : decision;
     }
 
-    /**
-     * Whether the driver grants; otherwise watches what it waits for.
-     *
-     * @param fresh whether the list was taken just now
-     */
+    /** Whether the driver grants; otherwise watches what it waits for. A {@code fresh} list was taken just now. */
     private boolean isGrantedOrWatches(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
             throw new LockRefusedException("the lock " + view.path() + " refuses this request: " + never.reason());
@@ -191,11 +183,7 @@ final class QueuePlace {
         return decision instanceof Decision.Granted;
     }
 
-    /**
-     * Watches what keeps the request from being granted, or asks for a list.
-     *
-     * @param blocking what the driver waits for
-     */
+    /** Watches what keeps the request from being granted, or asks for a list. The driver waits for {@code blocking}. */
     private void await(List<LockNode> blocking, LockQueue queue, boolean fresh) {
         List<LockNode> blockingBoth = mayPrepare() ? queue.blockingNeighbourToo(self, blocking) : List.of();
         boolean prepares = !fresh && isBehindWaiter; // what it watched, for which the one in front waited, is gone

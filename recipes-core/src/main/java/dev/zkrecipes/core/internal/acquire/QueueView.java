@@ -66,11 +66,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     private @Nullable RuleVersion decidedBy; // none before a list had a rule
     private boolean watchesRule;
 
-    /**
-     * Begins with a list that was taken just now.
-     *
-     * @param onEmpty run when nobody waits here any more
-     */
+    /** Begins with a list that was taken just now. {@code onEmpty} runs when nobody waits here any more. */
     QueueView(Session session, String path, ChildrenSnapshot list, NodeCleaner cleaner, Runnable onEmpty) {
         this.session = session;
         this.path = path;

@@ -50,12 +50,8 @@ public final class Requests {
     private long newest; // on the engine thread
 
     /**
-     * Begins without requests.
-     *
-     * @param pace makes the pauses of one request
-     * @param nodeData what the nodes carry
-     * @param rootName what to call the node that all paths lie below, in messages
-     * @param notConnected makes errors that tell of a missing connection, of what follows from it
+     * {@code rootName} is what messages call the node that all paths lie below. {@code notConnected} makes errors that
+     * tell of a missing connection, of what follows from it.
      */
     public Requests(
             EngineScheduler scheduler,
@@ -80,11 +76,9 @@ public final class Requests {
     }
 
     /**
-     * A node was made. On the engine thread.
-     *
-     * @param zxid by this transaction, on which its fencing token rests
-     * @param newestBefore what was {@link #newest} when it was asked for: whatever is made later has a greater number,
-     *     unless the servers have forgotten something
+     * A node was made by the transaction {@code zxid}, on which its fencing token rests. What is made after {@code
+     * newestBefore}, which was {@link #newest} when it was asked for, has a greater number, unless the servers have
+     * forgotten something. On the engine thread.
      */
     void made(OwnNode node, long zxid, long newestBefore) {
         if (zxid <= newestBefore) {
@@ -119,9 +113,8 @@ public final class Requests {
     }
 
     /**
-     * What the nodes of a lock carry. Not a copy: it goes into requests, which nobody changes.
-     *
-     * @param ofAll the options of what the lock is acquired with, or its own
+     * What the nodes of a lock carry. Not a copy: it goes into requests, which nobody changes. {@code ofAll} are the
+     * options of what the lock is acquired with, or its own.
      */
     byte[] nodeData(LockSpec spec, LockOptions ofAll) {
         Optional<String> label = spec.options().ownerLabel().or(ofAll::ownerLabel);

@@ -57,11 +57,6 @@ final class ClientConnection {
     /** A listener and the order of its calls: one that blocks does not delay the others. */
     private record Told(Consumer<ConnectionState> listener, Executor inOrder) {}
 
-    /**
-     * Begins without a session.
-     *
-     * @param closing whether the client is being closed
-     */
     ClientConnection(
             HandleKind kind,
             ClientSettings settings,
@@ -94,11 +89,7 @@ final class ClientConnection {
         }
     }
 
-    /**
-     * The state of a session has changed.
-     *
-     * @param mayBeLast whether no other session follows if this one is closed
-     */
+    /** The state of a session has changed. {@code mayBeLast} if no other session follows when this one is closed. */
     void onState(Session session, State state, boolean mayBeLast) {
         if (session == used) {
             tellState(session, state, mayBeLast);
@@ -187,11 +178,7 @@ final class ClientConnection {
                 : trouble.error(consequence);
     }
 
-    /**
-     * The servers, the state and the session.
-     *
-     * @param isAskedFor whether the client asks for its session time-outs
-     */
+    /** The servers, the state and the session. {@code isAskedFor} if the client asks for its session time-outs. */
     String describe(boolean isAskedFor) {
         long id = sessionId;
         String servers =

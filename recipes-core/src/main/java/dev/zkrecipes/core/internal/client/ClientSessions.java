@@ -46,11 +46,8 @@ final class ClientSessions {
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
 
     /**
-     * Opens nothing yet.
-     *
-     * @param connection told first of each session to use, and of each change of a session's state
-     * @param closing whether the client is being closed
-     * @param onChange run after each change of a session's state
+     * The connection is told first of each session to use, and of each change of a session's state; then {@code
+     * onChange} runs.
      */
     ClientSessions(
             HandleKind kind,

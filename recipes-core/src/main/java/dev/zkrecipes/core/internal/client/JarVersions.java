@@ -25,11 +25,7 @@ public final class JarVersions {
 
     private JarVersions() {}
 
-    /**
-     * Looks at what is on the class path.
-     *
-     * @throws LockException if something there is too old
-     */
+    /** Throws a {@link LockException} if something on the class path is too old. */
     public static void require() {
         require("ZooKeeper client", OLDEST_ZOOKEEPER, Op.class, "getChildren", String.class);
         require("Guava", OLDEST_GUAVA, MoreExecutors.class, "newSequentialExecutor", Executor.class);

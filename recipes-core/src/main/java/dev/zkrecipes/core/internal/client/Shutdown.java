@@ -37,12 +37,7 @@ final class Shutdown {
     private final Runnable onEnd;
     private @Nullable OutOfMemoryError starved; // in the middle of something that has to be done again
 
-    /**
-     * Prepares the end.
-     *
-     * @param limit how long deletions may take
-     * @param onEnd run at the end
-     */
+    /** Deletions may take as long as {@code limit}. */
     Shutdown(
             Requests requests,
             Revocations revocations,

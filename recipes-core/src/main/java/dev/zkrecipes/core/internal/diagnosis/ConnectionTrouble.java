@@ -125,11 +125,7 @@ public final class ConnectionTrouble {
         }
     }
 
-    /**
-     * An error that tells of the missing connection. Any thread.
-     *
-     * @param consequence what follows from that, and what to do
-     */
+    /** An error that tells of the missing connection, and then of the consequence and what to do. Any thread. */
     public LockConnectionException error(String consequence) {
         Found known = found;
         String message = "not connected to ZooKeeper" + (known == null ? "" : known.text()) + consequence;

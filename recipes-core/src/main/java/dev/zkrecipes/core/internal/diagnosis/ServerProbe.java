@@ -75,11 +75,7 @@ final class ServerProbe {
         }
     }
 
-    /**
-     * What was found out.
-     *
-     * @param isTrouble whether something is wrong, or the client just has no session yet
-     */
+    /** What was found out. It is no trouble if the client just has no session yet. */
     record Finding(String text, boolean isTrouble, @Nullable Throwable cause) {
         static Finding trouble(String text) {
             return new Finding(text, true, null);

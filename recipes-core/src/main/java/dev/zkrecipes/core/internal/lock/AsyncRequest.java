@@ -25,11 +25,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
     private volatile @Nullable Acquisition acquisition; // null when the future has ended
     private final @Nullable ObservedRequest observed;
 
-    /**
-     * Prepares a request, which is not launched yet.
-     *
-     * @param delivery completes the future
-     */
+    /** {@code delivery} completes the future. */
     AsyncRequest(Executor delivery, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
         this.delivery = delivery;
         this.lock = lock;

@@ -79,11 +79,7 @@ public final class EngineLock extends OwnedLock {
         return new EngineLock(client, spec, holds, exclusive, false);
     }
 
-    /**
-     * Several locks as one, held by threads, re-entrantly.
-     *
-     * @throws IllegalArgumentException if they cannot be
-     */
+    /** Several locks as one, held by threads, re-entrantly. An IllegalArgumentException says why they cannot be. */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
         List<LockSpec> all = members.stream()
                 .flatMap(member -> member.group().all().stream())
@@ -214,9 +210,8 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * Why it is not known that the lock is busy.
-     *
-     * @param request what {@link #acquireAsync} has returned; empty if the lock was seen to be busy otherwise
+     * Why it is not known that the lock is busy. The request is what {@link #acquireAsync} has returned; empty if the
+     * lock was seen to be busy otherwise.
      */
     public static Optional<LockException> unseen(
             LockHost client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {

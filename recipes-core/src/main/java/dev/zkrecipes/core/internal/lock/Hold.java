@@ -54,9 +54,8 @@ public final class Hold implements MultiLease, Held.Listener {
         void listen(Hold hold, Consumer<RevocationRequest> listener);
 
         /**
-         * Waits until what was given back with the hold is known to be gone, if the lock is to wait.
-         *
-         * @param tells whether to throw what was said against it
+         * Waits until what was given back with the hold is known to be gone, if the lock is to wait; {@code tells} if
+         * it throws what was said against it.
          */
         void confirm(Hold closed, boolean tells);
 
@@ -293,10 +292,8 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /**
-     * Closes the hold and gives back what no other one stands on; returns whether this call did.
-     *
-     * @param waits whether the caller goes on to {@link Origin#confirm}
-     * @throws IllegalMonitorStateException if the caller may not
+     * Closes the hold and gives back what no other one stands on, or throws if the caller may not. Returns whether this
+     * call did. One that {@code waits} goes on to {@link Origin#confirm}.
      */
     @CanIgnoreReturnValue
     boolean beginClosing(boolean waits) {

@@ -258,10 +258,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * Lost holds whose leases nobody has count as closed, but not before their owner was told of the loss: it may be in
-     * the middle of what they protect, and need no lease, since it is going to call release().
-     *
-     * @throws LockLostException the first time
+     * Lost holds whose leases nobody has count as closed, but not before their owner was told of the loss, by an
+     * exception: it may be in the middle of what they protect, and need no lease, since it is going to call release().
      */
     private void closeForgotten(String path) {
         List<Lost> forgotten = forgotten(path);
@@ -293,9 +291,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * Gives back the youngest lost hold of exactly these locks whose lease nobody has any more.
-     *
-     * @throws LockLostException if there is one
+     * Gives back the youngest lost hold of exactly these locks whose lease nobody has any more, and throws; does
+     * nothing if there is none.
      */
     void releaseForgotten(LockGroup group) {
         for (Lost lost : forgotten(group.paths().get(0))) {
@@ -408,11 +405,7 @@ public final class LockData implements Held.Listener {
                         on(spec.path()).stream().anyMatch(hold -> hold.isStanding() && hold.grantOn(spec) != null));
     }
 
-    /**
-     * Does nothing unless an open hold is lost.
-     *
-     * @throws LockLostException if one is
-     */
+    /** Throws a {@link LockLostException} if an open hold is lost. */
     void requireNoneLost() {
         open.keySet().forEach(this::closeForgotten);
         all().forEach(Hold::requireNotLost);
@@ -442,12 +435,8 @@ public final class LockData implements Held.Listener {
 
     /**
      * The grants that one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a
-     * single lock in the mode from which it may get the other one.
-     *
-     * @param otherMode the other mode in which the owner may hold the same path; null if there is none
-     * @throws LockLostException if one is lost
-     * @throws LockRefusedException if the owner would wait for itself: it holds some of several locks, but not all, or
-     *     holds a path by another rule
+     * single lock in the {@code otherMode}, from which it may get this one. Throws if one is lost, or if the owner
+     * would wait for itself: it holds some of several locks, but not all, or holds a path by another rule.
      */
     @Nullable
     List<? extends Held> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {

@@ -50,10 +50,8 @@ public final class LockDataTable {
     private final AtomicBoolean armed = new AtomicBoolean();
 
     /**
-     * Begins without a hold.
-     *
-     * @param requests those that are under way; may change at any time
-     * @param scheduler null if there is no client: then nobody is warned
+     * The requests are those that are under way, and may change at any time. Without a scheduler, that is without a
+     * client, nobody is warned.
      */
     public LockDataTable(Collection<Acquisition> requests, @Nullable EngineScheduler scheduler) {
         this.requests = requests;

@@ -44,11 +44,7 @@ public interface LockHost {
     /** The label by which other processes know the client. */
     String ownerLabel();
 
-    /**
-     * An error that tells of the missing connection.
-     *
-     * @param consequence what follows from that, and what to do
-     */
+    /** An error that tells of the missing connection, and then of the consequence and what to do. */
     LockException notConnected(String consequence);
 
     /** Throws if the client is closed. */

@@ -20,8 +20,6 @@ import org.apache.zookeeper.KeeperException.Code;
 /**
  * One question about a lock path, or one change of it, in the session of the moment. It is answered or fails, and is
  * not repeated. Confined to the engine thread, but for {@link #launch()}.
- *
- * @param <T> the answer
  */
 abstract class OneShotRequest<T> implements SessionSource.User {
     private final LockHost client;
@@ -29,11 +27,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
     private final String subject;
     private final CompletableFuture<T> result;
 
-    /**
-     * Prepares a question.
-     *
-     * @param subject what it is about, for messages: "the holders of"
-     */
+    /** The subject is what messages call it: "the holders of". */
     OneShotRequest(LockHost client, LockSpec spec, String subject) {
         this.client = client;
         this.spec = spec;

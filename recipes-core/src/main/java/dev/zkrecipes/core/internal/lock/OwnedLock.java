@@ -42,11 +42,8 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
     private final boolean isExclusive; // of two modes
 
     /**
-     * A lock of which nothing is held.
-     *
-     * @param table of all holds of the client
-     * @param otherMode that of a lock of two modes, of which a thread may hold both; null if there is none
-     * @param isExclusive whether this is the mode whose thread may take the other one too
+     * Of a lock of two modes, a thread may hold both: {@code isExclusive} if this is the one whose thread may take the
+     * other.
      */
     OwnedLock(LockGroup group, Owner owner, LockDataTable table, @Nullable LockSpec otherMode, boolean isExclusive) {
         this.group = group;
@@ -134,11 +131,8 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
     }
 
     /**
-     * Refuses a lock of which the calling thread holds a part, or which it holds another way. It may acquire again what
-     * it holds as it is.
-     *
-     * @throws dev.zkrecipes.core.LockLostException if what it holds is lost
-     * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
+     * Throws if the calling thread would wait for itself, as it holds a part of the lock, or holds it another way; also
+     * if what it holds is lost. It may acquire again what it holds as it is.
      */
     public final void requireNotHeldInPart() {
         LockData mine = mine();

@@ -19,11 +19,6 @@ public final class Questions {
     private final Function<String, ClientClosedException> closedFor;
     private volatile boolean closed;
 
-    /**
-     * Begins without questions.
-     *
-     * @param closedFor makes the error for the lock of that path
-     */
     public Questions(Function<String, ClientClosedException> closedFor) {
         this.closedFor = closedFor;
     }

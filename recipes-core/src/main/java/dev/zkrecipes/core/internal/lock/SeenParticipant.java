@@ -7,9 +7,5 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.Optional;
 
-/**
- * A participant, and what its node was seen to hold.
- *
- * @param content empty if the node may not be read, or was not
- */
+/** A participant, and what its node was seen to hold; nothing if the node may not be read, or was not. */
 public record SeenParticipant(Participant participant, Optional<Content> content) {}

@@ -36,10 +36,8 @@ public final class CounterReset {
     }
 
     /**
-     * Sends it.
-     *
-     * @param leaving nodes below the path that the same {@code multi} deletes; no one comes between
-     * @param done told OK, or why nothing was changed, or that this is not known
+     * Sends it, with the deletion of {@code leaving} nodes below the path; no one comes between. Tells {@code done} OK,
+     * or why nothing was changed, or that this is not known.
      */
     public void send(List<OwnNode> leaving, Consumer<Answer<?>> done) {
         if (path.equals("/")) {

@@ -58,11 +58,6 @@ public abstract class Held {
     private volatile boolean told;
     private volatile @Nullable Observer observer;
 
-    /**
-     * Has not ended.
-     *
-     * @param limit null if it may be held for any time
-     */
     protected Held(LockSpec spec, @Nullable HoldLimit limit) {
         this.spec = spec;
         this.limit = limit;
@@ -98,10 +93,8 @@ public abstract class Held {
     public abstract List<Op> guards();
 
     /**
-     * Gives it back, unless it was.
-     *
-     * @param waits whether the caller waits for the future, so that what has to block may do so here
-     * @return completes when it is known to be gone
+     * Gives it back, unless it was; completes when it is known to be gone. If the caller {@code waits} for that, what
+     * has to block may do so here.
      */
     public abstract CompletableFuture<Void> release(boolean waits);
 

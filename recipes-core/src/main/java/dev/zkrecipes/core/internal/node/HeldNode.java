@@ -34,12 +34,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     private boolean isSeenTo; // on the engine thread
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
-    /**
-     * A node that is held.
-     *
-     * @param token the node's {@linkplain OwnNode#fencingToken own}, or that of the grant that this one continues
-     * @param most how long it may be held; empty for any time
-     */
+    /** The token is the node's {@linkplain OwnNode#fencingToken own}. */
     public HeldNode(
             LockSpec spec,
             OwnNode node,

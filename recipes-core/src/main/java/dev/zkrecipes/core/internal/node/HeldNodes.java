@@ -75,9 +75,8 @@ public final class HeldNodes {
     }
 
     /**
-     * Gives back those that have not ended; completes when all are known to be gone. Any thread.
-     *
-     * @param waits see {@link Held#release}
+     * Gives back those that have not ended; completes when all are known to be gone, see {@link Held#release}. Any
+     * thread.
      */
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<? extends Held> grants, boolean waits) {

@@ -60,11 +60,7 @@ final class Leftover {
     private @Nullable Backoff pauses; // none before an answer was missing
     private @Nullable Code refusal;
 
-    /**
-     * What is left of one request.
-     *
-     * @param gone completed at its end; exceptionally as soon as that is refused
-     */
+    /** {@code gone} completes at its end; exceptionally as soon as that is refused. */
     Leftover(NodeCleaner cleaner, OwnNode node, CompletableFuture<Void> gone) {
         this.cleaner = cleaner;
         this.node = node;

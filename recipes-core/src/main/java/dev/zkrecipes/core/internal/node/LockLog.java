@@ -34,12 +34,6 @@ public final class LockLog {
         return log.isDebugEnabled();
     }
 
-    /**
-     * A session has begun.
-     *
-     * @param asked the time-out that was asked for
-     * @param granted the one that the server has granted
-     */
     public static void sessionBegins(long id, Duration asked, Duration granted) {
         log.info(
                 "ZooKeeper session 0x{} has begun with a time-out of {} ms{}.",

@@ -92,12 +92,7 @@ public final class NodeCleaner implements SessionSource.User {
         int rest = 1; // before the next, in request time-outs
     }
 
-    /**
-     * Makes a cleaner with nothing to do.
-     *
-     * @param pace makes the pauses of one deletion that gets no answer
-     * @param requestTimeout how long one that was refused rests at first
-     */
+    /** A deletion that gets no answer is paced; one that was refused rests for the request time-out at first. */
     public NodeCleaner(
             EngineScheduler scheduler,
             Supplier<Backoff> pace,
@@ -112,11 +107,10 @@ public final class NodeCleaner implements SessionSource.User {
     // ---- What others ask for.
 
     /**
-     * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are
-     * there; otherwise each by itself. When a node is gone that was alone on an old counter, the counter is reset if
-     * nobody has come. A node whose create is not answered yet is deleted as soon as it is.
-     *
-     * @return a future for each, which completes when it is gone
+     * Ensures that these nodes, all of one session, are deleted; a future for each completes when it is gone. Several
+     * are deleted by one {@code multi}, if they are there; otherwise each by itself. When a node is gone that was alone
+     * on an old counter, the counter is reset if nobody has come. A node whose create is not answered yet is deleted as
+     * soon as it is.
      */
     @CanIgnoreReturnValue
     public List<CompletableFuture<Void>> discard(List<OwnNode> nodes) {
@@ -131,11 +125,7 @@ public final class NodeCleaner implements SessionSource.User {
         return leftovers.stream().map(Leftover::gone).toList();
     }
 
-    /**
-     * Deletes one node.
-     *
-     * @param gone completed when it is gone; exceptionally as soon as that is refused
-     */
+    /** Deletes one node. {@code gone} completes when it is gone; exceptionally as soon as that is refused. */
     public void discard(OwnNode node, CompletableFuture<Void> gone) {
         added(node, gone).begin();
     }

@@ -122,9 +122,8 @@ public final class OwnNode {
     }
 
     /**
-     * The fencing token of a node that was created. It leaves room for those of later holders of the same node.
-     *
-     * @throws LockException if none can be made
+     * The fencing token of a node that was created, or an error that none can be made. It leaves room for those of
+     * later holders of the same node.
      */
     public long fencingToken() {
         if (czxid <= 0 || czxid >= FIRST_UNUSABLE_CZXID) {

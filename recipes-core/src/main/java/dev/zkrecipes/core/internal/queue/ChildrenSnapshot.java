@@ -60,11 +60,7 @@ public final class ChildrenSnapshot {
         this.paths = paths;
     }
 
-    /**
-     * What was said of one path.
-     *
-     * @param turn see {@link #turn}
-     */
+    /** What was said of one path, with its {@link #turn}. */
     public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer, long turn) {
         if (!answer.isOk()) {
             return new ChildrenSnapshot(answer);
@@ -73,11 +69,7 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(answer, Map.of(part.path(), seen));
     }
 
-    /**
-     * What a multi-read said.
-     *
-     * @param turn see {@link #turn}
-     */
+    /** What a multi-read said, with its {@link #turn}. */
     public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer, long turn) {
         List<OpResult> results = answer.valueOrNull();
         if (results == null || results.isEmpty()) {
@@ -116,11 +108,7 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(worst, seen);
     }
 
-    /**
-     * This list with other children.
-     *
-     * @param names returns those of a path, given its path and those that were listed
-     */
+    /** This list with other children: {@code names} makes those of a path of its path and those that were listed. */
     public ChildrenSnapshot sifted(BiFunction<String, List<String>, List<String>> names) {
         Map<String, Seen> left = new HashMap<>();
         paths.forEach((path, seen) ->

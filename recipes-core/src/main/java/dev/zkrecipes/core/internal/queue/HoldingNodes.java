@@ -25,23 +25,13 @@ final class HoldingNodes {
     private final LockDriver driver;
     private final List<LockNode> nodes;
 
-    /**
-     * Nothing is decided yet.
-     *
-     * @param nodes in order
-     */
     HoldingNodes(LockSpec spec, LockDriver driver, List<LockNode> nodes) {
         this.spec = spec;
         this.driver = driver;
         this.nodes = nodes;
     }
 
-    /**
-     * All of them.
-     *
-     * @throws dev.zkrecipes.core.LockRefusedException if the driver throws, or waits for what does not stand in front
-     *     of a node
-     */
+    /** All of them; an error if the driver throws, or waits for what does not stand in front of a node. */
     Set<LockNode> find() {
         int doubtful = 0; // all in front of it are granted
         int waiting = nodes.size(); // from here on, none is granted

@@ -17,11 +17,7 @@ public sealed interface JointDecision {
 
     record Granted() implements JointDecision {}
 
-    /**
-     * At least one does not grant.
-     *
-     * @param each what was decided on each lock of the group
-     */
+    /** At least one driver does not grant; these are the decisions on each lock of the group. */
     record Wait(List<Decision> each) implements JointDecision {}
 
     record Never(String lockPath, String reason) implements JointDecision {
@@ -46,11 +42,7 @@ public sealed interface JointDecision {
         return together(group, each);
     }
 
-    /**
-     * On a request that would queue now.
-     *
-     * @param leaving names of nodes below a path that will be gone by then
-     */
+    /** On a request that would queue now; nodes with {@code leaving} names below a path will be gone by then. */
     static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list, Function<String, Set<String>> leaving) {
         Decision[] each = new Decision[group.all().size()];
         for (int i = 0; i < each.length; i++) {

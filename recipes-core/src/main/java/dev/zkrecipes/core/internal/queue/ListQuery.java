@@ -16,11 +16,7 @@ public record ListQuery(List<Part> parts) {
         return parts.hashCode();
     }
 
-    /**
-     * One path to list.
-     *
-     * @param withRule whether to read its data, too
-     */
+    /** One path to list, with its data if that has a rule. */
     public record Part(String path, boolean withRule) {
         @Override
         public int hashCode() {

@@ -56,11 +56,7 @@ public final class LockGroup {
         return new LockGroup(List.of(spec), false, spec.options());
     }
 
-    /**
-     * Several locks as one.
-     *
-     * @throws IllegalArgumentException if they cannot be
-     */
+    /** Several locks as one. An IllegalArgumentException says why they cannot be. */
     public static LockGroup together(List<LockSpec> specs, LockOptions options) {
         Preconditions.checkArgument(!specs.isEmpty(), "a lock of several needs at least one member");
         Preconditions.checkArgument(
@@ -129,10 +125,8 @@ public final class LockGroup {
     }
 
     /**
-     * Children that look like nodes of another kind of lock. Nodes of locks are ephemeral: if none of these is, the
-     * lock does not mind them.
-     *
-     * @param refusal the error if one is
+     * Children that look like nodes of another kind of lock, and the error if one is. Nodes of locks are ephemeral: if
+     * none of these is, the lock does not mind them.
      */
     public record Strangers(List<String> paths, IncompatibleNodeException refusal) {}
 

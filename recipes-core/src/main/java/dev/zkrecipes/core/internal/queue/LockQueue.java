@@ -41,10 +41,8 @@ public final class LockQueue {
     private final List<LockNode> nodes;
 
     /**
-     * The queue of a lock in a list.
-     *
-     * @throws IncompatibleNodeException if a child has the form of a lock node and is of no kind that the lock knows,
-     *     or is the folder of one of Curator's semaphores
+     * The queue of a lock in a list. An {@link IncompatibleNodeException} refuses a child that has the form of a lock
+     * node and is of no kind that the lock knows, or is the folder of one of Curator's semaphores.
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
         Key key = new Key(spec);
@@ -85,9 +83,8 @@ public final class LockQueue {
     }
 
     /**
-     * Sorts the children of a lock's path.
-     *
-     * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
+     * Sorts the children of a lock's path. The rule is the data of the path; null if the path does not exist, or the
+     * driver does not depend on it.
      */
     public LockQueue(LockSpec spec, List<String> childNames, byte @Nullable [] rule) {
         this.spec = spec;
@@ -165,9 +162,8 @@ public final class LockQueue {
     }
 
     /**
-     * Asks the driver about a node of ours that wants to be granted; null if it is not in the queue.
-     *
-     * @throws LockException if the node's number is of no use: ZooKeeper's counter sticks at its end and then repeats
+     * Asks the driver about a node of ours that wants to be granted; null if it is not in the queue. Throws if its
+     * number is of no use: ZooKeeper's counter sticks at its end and then repeats.
      */
     public @Nullable Decision decideOnOwn(LockNode self) {
         int place = Collections.binarySearch(nodes, self);
@@ -208,10 +204,9 @@ public final class LockQueue {
     }
 
     /**
-     * What the node right in front of a waiting node waits for. Empty unless the waiting node waits for that one too
-     * and would wait for the same nodes without it; so also if the one in front does not wait.
-     *
-     * @param blocking what the driver waits for
+     * What the node right in front of a waiting node waits for. Empty unless the waiting node, whose driver waits for
+     * {@code blocking}, waits for that one too and would wait for the same nodes without it; so also if the one in
+     * front does not wait.
      */
     public List<LockNode> blockingNeighbourToo(LockNode self, List<LockNode> blocking) {
         int place = placeOf(self);
@@ -234,10 +229,8 @@ public final class LockQueue {
     }
 
     /**
-     * The nodes that held the lock under earlier rules, if they came before the last change of the rule. Some of them
-     * may hold it by the present one.
-     *
-     * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
+     * The nodes that held the lock under rules earlier than this one, which the path has now, if they came before its
+     * last change. Some of them may hold it by the present one.
      */
     public Set<LockNode> holdingByEarlier(byte @Nullable [] rule) {
         return spec.driverUnderEarlier(rule)

@@ -152,11 +152,7 @@ public final class LockSpec {
         return parseOwn(lastName());
     }
 
-    /**
-     * A node of ours.
-     *
-     * @throws LockRefusedException if the driver does not recognise it
-     */
+    /** A node of ours; an error if the driver does not recognise it. */
     public LockNode parseOwn(String name) {
         Optional<LockNode> node = parse(name);
         if (node.isEmpty()) {
@@ -193,9 +189,8 @@ public final class LockSpec {
     }
 
     /**
-     * The driver under the rule that the path holds; under its own, if there is no path or no such rule.
-     *
-     * @throws LockRefusedException if it does not accept that rule
+     * The driver under the rule that the path holds, or an error if it does not accept that; under its own, if there is
+     * no path or no such rule.
      */
     public LockDriver driverUnder(byte @Nullable [] rule) {
         return rule != null && driver instanceof SharedRuleDriver shared ? driving(() -> shared.under(rule)) : driver;

@@ -23,11 +23,7 @@ public final class PendingRevocation implements Revocation {
     private final RevocationTask task;
     private final CompletableFuture<RevocationOutcome> outcome;
 
-    /**
-     * Prepares it.
-     *
-     * @param seen what the holder's node held when it was looked at; empty if it was not read
-     */
+    /** {@code seen} is what the holder's node held when it was looked at; empty if it was not read. */
     public PendingRevocation(
             Revocations revocations, Participant holder, Optional<Content> seen, RevocationRequest request) {
         this.revocations = revocations;

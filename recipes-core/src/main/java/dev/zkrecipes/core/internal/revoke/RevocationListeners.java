@@ -33,12 +33,7 @@ public final class RevocationListeners {
     private final List<Listener> listeners = new ArrayList<>();
     private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
 
-    /**
-     * Begins without a listener.
-     *
-     * @param nodes what the hold stands on
-     * @param isStanding whether the hold is open and not lost; any thread
-     */
+    /** Any thread may ask whether the hold, which stands on these nodes, is open and not lost. */
     public RevocationListeners(List<HeldNode> nodes, BooleanSupplier isStanding, Callbacks callbacks) {
         this.nodes = nodes;
         this.isStanding = isStanding;

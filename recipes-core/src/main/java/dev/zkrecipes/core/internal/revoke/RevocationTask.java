@@ -76,11 +76,7 @@ final class RevocationTask extends SessionTask implements WatchRegistry.Subscrib
     private boolean maybeDeleted;
     private long markedCzxid; // 0 before
 
-    /**
-     * Prepares it.
-     *
-     * @param seen what the node held when it was looked at; the mark is written on that, if it is so still
-     */
+    /** {@code seen} is what the node held when it was looked at; the mark is written on that, if it is so still. */
     RevocationTask(Revocations revocations, Participant holder, Optional<Content> seen, RevocationRequest request) {
         super(revocations.sessions(), revocations.newPace(), Step.SEEKING, Step.PAUSED);
         this.revocations = revocations;

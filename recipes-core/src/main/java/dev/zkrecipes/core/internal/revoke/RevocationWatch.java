@@ -30,11 +30,7 @@ final class RevocationWatch implements WatchRegistry.Subscriber {
     private final Consumer<List<RevocationRequest>> onRead;
     private boolean subscribed;
 
-    /**
-     * Begins to watch.
-     *
-     * @param onRead told what the node carries, after each read
-     */
+    /** {@code onRead} is told what the node carries, after each read. */
     RevocationWatch(HeldNode held, Consumer<List<RevocationRequest>> onRead) {
         this.held = held;
         this.onRead = onRead;

@@ -13,11 +13,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What the requests of one client to other holders share. Thread-safe.
- *
- * @param newPace makes the pauses of one request
- * @param requireOpenFor throws if the client is closed; is given the path of the lock
- * @param open those that are under way; of any thread
+ * What the requests of one client to other holders share: those under way are {@code open}. {@code requireOpenFor}
+ * throws for the path of a lock if the client is closed. Thread-safe.
  */
 public record Revocations(
         EngineScheduler scheduler,

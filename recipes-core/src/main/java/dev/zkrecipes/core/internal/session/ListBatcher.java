@@ -63,11 +63,7 @@ public final class ListBatcher {
         }
     }
 
-    /**
-     * Begins without lists.
-     *
-     * @param check sends a small write that is committed, see {@link Session#check}
-     */
+    /** {@code check} sends a small write that is committed, see {@link Session#check}. */
     ListBatcher(
             ZooKeeperOperations zk,
             EngineScheduler scheduler,

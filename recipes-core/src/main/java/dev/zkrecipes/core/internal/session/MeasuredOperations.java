@@ -105,11 +105,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         note(inner.initialState());
     }
 
-    /**
-     * Opens such sessions.
-     *
-     * @param beats of the session that is opened
-     */
+    /** Opens such sessions. {@code beats} are those of the session that is opened. */
     public static Factory factory(
             Factory handles, EngineScheduler scheduler, Containers containers, PauseDetector beats) {
         return states -> {

@@ -34,11 +34,7 @@ public final class PauseDetector {
     private @Nullable Timer timer;
     private Runnable onBeat = () -> {};
 
-    /**
-     * Stands still until it {@link #begin begins}.
-     *
-     * @param timeout T, the session time-out
-     */
+    /** Stands still until it {@link #begin begins}. The time-out is that of the session, T. */
     public PauseDetector(EngineScheduler scheduler, Duration timeout) {
         this.scheduler = scheduler;
         this.timeoutNanos = timeout.toNanos();
@@ -110,10 +106,8 @@ public final class PauseDetector {
         private long answeredAt;
 
         /**
-         * The time as of which a committed write proves the session. To be called for each answered write.
-         *
-         * @param sentAt when it was sent
-         * @return the same, or the beginning of a stop that was over only just before
+         * The time as of which a committed write proves the session: when it was sent, or the beginning of a stop that
+         * was over only just before. To be called for each answered write.
          */
         public long provenAsOf(long sentAt) {
             beat();

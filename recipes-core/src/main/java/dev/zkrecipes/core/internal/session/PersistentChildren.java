@@ -36,9 +36,8 @@ public final class PersistentChildren {
 
     /**
      * Asks about children of which the form is all that is known: at first about one, since most often all are alike,
-     * then about all others. Their ACLs are read, as that costs little, however much data they have.
-     *
-     * @param reply told OK if none of them is a lock node; NODEEXISTS if one is or may be; or the failure
+     * then about all others. Their ACLs are read, as that costs little, however much data they have. Tells {@code
+     * reply} OK if none of them is a lock node; NODEEXISTS if one is or may be; or the failure.
      */
     public void ask(List<String> nodePaths, Consumer<Answer<?>> reply) {
         askTogether(nodePaths.subList(0, 1), first -> {

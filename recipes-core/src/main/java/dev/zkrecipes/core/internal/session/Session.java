@@ -54,10 +54,8 @@ public final class Session {
     private volatile SessionProof proof;
 
     /**
-     * Opens a session.
-     *
-     * @param isNew whether the factory opens it now; otherwise it may be of any age
-     * @param onState told every change first; by the time it returns from a final one, the next session is on its way
+     * Opens a session; one that is not new may be of any age. {@code onState} is told every change first; by the time
+     * it returns from a final one, the next session is on its way.
      */
     public Session(
             ZooKeeperOperations.Factory factory,
@@ -156,10 +154,8 @@ public final class Session {
     }
 
     /**
-     * A write has been committed.
-     *
-     * @param findsAll whether the nodes that the session holds are known to be there. If not, it proves that the
-     *     session lives, but after a reconnect the leases are not valid yet
+     * A write has been committed. Unless it {@code findsAll} nodes that the session holds, it proves that the session
+     * lives, but after a reconnect the leases are not valid yet.
      */
     private void committed(long sentAt, boolean findsAll) {
         SessionProof old = proof;
@@ -181,10 +177,8 @@ public final class Session {
     }
 
     /**
-     * Sends one committed check that these paths exist.
-     *
-     * @param isLast asked when the paths are there: whether no others are still to be looked for, see
-     *     {@link #committed}
+     * Sends one committed check that these paths exist. If they do, it is asked whether it {@code isLast}: whether no
+     * others are still to be looked for, see {@link #committed}.
      */
     void check(List<String> paths, BooleanSupplier isLast, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();

@@ -37,11 +37,7 @@ public final class SessionNodes {
         return packetLimit;
     }
 
-    /**
-     * Refuses nodes for which there is no room.
-     *
-     * @throws LockLimitException if there is no room for nodes with so many bytes of paths
-     */
+    /** Refuses nodes for which there is no room, with so many more bytes of paths. */
     public void requireRoom(Supplier<String> lockPath, long more) {
         if (bytes + more > limit) {
             throw new LockLimitException("lock " + lockPath.get() + ": its session has " + waiting.size()
@@ -67,11 +63,9 @@ public final class SessionNodes {
     }
 
     /**
-     * Whether a node is one of this session's; then {@code task} runs when the server has said, in answer to a request
-     * of this session, that it is gone. A deletion alone does not prove as much: the end of the session deletes the
-     * node as well.
-     *
-     * @param id the id in the node's name
+     * Whether the node with this id in its name is one of this session's; then {@code task} runs when the server has
+     * said, in answer to a request of this session, that it is gone. A deletion alone does not prove as much: the end
+     * of the session deletes the node as well.
      */
     public boolean awaitEnd(String id, Runnable task) {
         List<Runnable> tasks = waiting.get(id);

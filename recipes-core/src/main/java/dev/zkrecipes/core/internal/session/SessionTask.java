@@ -35,11 +35,8 @@ public abstract class SessionTask implements SessionSource.User, SessionObserver
     private @Nullable Timer timer;
 
     /**
-     * Prepares a machine, which begins when {@link #seek} is called.
-     *
-     * @param newPace makes the pauses, if there are any
-     * @param seeking the state in which it waits for a session; its first
-     * @param paused the state in which it waits for a connection, or for a better time
+     * Waits for a session in the state {@code seeking}, its first, and for a connection, or for a better time, in
+     * {@code paused}.
      */
     protected SessionTask(SessionSource sessions, Supplier<Backoff> newPace, Enum<?> seeking, Enum<?> paused) {
         this.sessions = sessions;

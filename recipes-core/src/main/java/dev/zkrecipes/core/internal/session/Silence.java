@@ -40,11 +40,7 @@ final class Silence {
     private int silentBeats;
     private boolean givenUp;
 
-    /**
-     * Opens the handle.
-     *
-     * @param told told of its states, up to the first final one
-     */
+    /** Opens the handle, of whose states it tells, up to the first final one. */
     Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
         this.scheduler = scheduler;
         this.told = told;

@@ -51,10 +51,8 @@ public final class SuppliedSessions implements SessionSource {
     private boolean stopped;
 
     /**
-     * Asks nobody yet.
-     *
-     * @param asker has one thread, on which the supplier is asked; shut down at the end
-     * @param onUsed told of the session that requests get from now on, even if they got it before
+     * Asks nobody yet. {@code asker} has one thread, and is shut down at the end. {@code onUsed} is told of the session
+     * that requests get from now on, even if they got it before.
      */
     public SuppliedSessions(
             Supplier<ZooKeeper> supplier,

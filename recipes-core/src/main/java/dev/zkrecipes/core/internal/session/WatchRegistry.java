@@ -72,11 +72,8 @@ public final class WatchRegistry {
     private int missedEvents;
 
     /**
-     * Begins without watches.
-     *
-     * @param state of the session
-     * @param later runs a task after the longest retry delay
-     * @param afterALongWhile runs a task when it is time to look at what is watched
+     * {@code later} runs a task after the longest retry delay, {@code afterALongWhile} when it is time to look at what
+     * is watched.
      */
     WatchRegistry(
             ZooKeeperOperations zk,

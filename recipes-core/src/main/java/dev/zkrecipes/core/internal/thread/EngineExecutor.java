@@ -62,10 +62,8 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     /**
-     * Starts the engine's thread.
-     *
-     * @param isOnItsThreadOnly whether no other thread may run tasks: user code that a task calls could wait for what
-     *     that thread has to do
+     * Starts the engine's thread. If user code that a task calls could wait for what another thread has to do, tasks
+     * run on that thread only.
      */
     public EngineExecutor(boolean isOnItsThreadOnly) {
         this.isOnItsThreadOnly = isOnItsThreadOnly;

@@ -33,11 +33,7 @@ public final class Pauses {
         this.longestNanos = longest.toNanos();
     }
 
-    /**
-     * Runs a task when a pause is over.
-     *
-     * @param doublings how many times the first pause has doubled
-     */
+    /** Runs a task when a pause is over, which is the first one doubled that many times. */
     Timer begin(int doublings, Runnable task) {
         long full = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, 1L << doublings));
         End end = endIn(full - full / 2, full);

@@ -23,10 +23,9 @@ public final class Acls {
     private Acls() {}
 
     /**
-     * A copy that nobody else can change, or a refusal. Not one of {@code List.of}: ZooKeeper's client asks the list
-     * for null, which those answer with an exception.
-     *
-     * @throws IllegalArgumentException if nobody could ever use a lock with these rights
+     * A copy that nobody else can change, or an IllegalArgumentException if nobody could ever use a lock with these
+     * rights. Not one of {@code List.of}: ZooKeeper's client asks the list for null, which those answer with an
+     * exception.
      */
     public static List<ACL> check(List<ACL> acl) {
         Preconditions.checkArgument(!acl.isEmpty(), "the ACL is empty: nobody could ever use the locks");

@@ -28,11 +28,7 @@ final class HostName {
                 System.getenv());
     }
 
-    /**
-     * The first name that is found.
-     *
-     * @param files asked first, in this order
-     */
+    /** The first name that is found; the files are asked first, in this order. */
     static String from(List<Path> files, Map<String, String> environment) {
         Stream<String> ofFiles = files.stream().flatMap(file -> firstLine(file).stream());
         Stream<String> ofEnvironment =

@@ -47,11 +47,9 @@ public final class HandleOperations implements ZooKeeperOperations {
     private List<Runnable> toDrop = new ArrayList<>();
 
     /**
-     * Begins in the current state. The event thread of a handle of our own may run tasks of the engine; when the handle
-     * ends, requests are answered on other threads of ZooKeeper's, which have to go on.
-     *
-     * @param states told of every request that is lost with the connection
-     * @param isOwn whether the handle was opened by this library
+     * Begins in the current state. {@code states} is told of every request that is lost with the connection. If this
+     * library has opened the handle, its event thread may run tasks of the engine; when the handle ends, requests are
+     * answered on other threads of ZooKeeper's, which have to go on.
      */
     public HandleOperations(
             ZooKeeper handle, HandleStates states, EngineScheduler scheduler, boolean isOwn, Runnable closing) {
@@ -59,9 +57,8 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Begins in the current state.
-     *
-     * @param mayRunHere asked on the thread that brings an answer or an event: whether it may run tasks of the engine
+     * {@code mayRunHere} is asked on the thread that brings an answer or an event: whether it may run tasks of the
+     * engine.
      */
     HandleOperations(
             ZooKeeper handle,

@@ -44,11 +44,7 @@ public final class HandleStates {
     private State last = State.CONNECTING;
     private @Nullable Timer doubt;
 
-    /**
-     * Begins CONNECTING.
-     *
-     * @param told told every change
-     */
+    /** Begins CONNECTING; every change is told. */
     public HandleStates(Consumer<State> told, EngineScheduler scheduler) {
         this.told = told;
         this.scheduler = scheduler;
@@ -75,9 +71,8 @@ public final class HandleStates {
     }
 
     /**
-     * The state that an event tells of.
-     *
-     * @param event null if the client could not even begin to log in, after which it has refused all requests
+     * The state that an event tells of; null if the client could not even begin to log in, after which it has refused
+     * all requests.
      */
     static Optional<State> of(@Nullable KeeperState event, ZooKeeper handle) {
         if (event == null) {

@@ -9,10 +9,8 @@ import java.util.function.Function;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Where the locks of a client are, and with which rights.
- *
- * @param namespace the path that all locks are below; {@code /} for none
- * @param aclOf the ACL of a lock by its whole path, checked
+ * Where the locks of a client are: below the namespace, {@code /} for none; and with which ACL, which is checked, by
+ * the whole path.
  */
 public record PathSettings(String namespace, Function<String, List<ACL>> aclOf) {
     public static final String NO_NAMESPACE = "/";
@@ -22,11 +20,7 @@ public record PathSettings(String namespace, Function<String, List<ACL>> aclOf) 
         return new PathSettings(NO_NAMESPACE, path -> acl);
     }
 
-    /**
-     * The whole path of a lock.
-     *
-     * @throws IllegalArgumentException if it is no valid path
-     */
+    /** The whole path of a lock; an IllegalArgumentException if it is no valid path. */
     public String whole(String path) {
         LockPath.check(path);
         if (namespace.equals(NO_NAMESPACE)) {

@@ -21,10 +21,8 @@ public final class TlsSettings {
     }
 
     /**
-     * Refuses settings that cannot work with any server: ZooKeeper's client would only log that and keep trying.
-     *
-     * @throws IllegalArgumentException if the connection would not be encrypted, or a key or trust store cannot be
-     *     loaded
+     * Refuses settings that cannot work with any server: the connection would not be encrypted, or a key or trust store
+     * cannot be loaded. ZooKeeper's client would only log that and keep trying.
      */
     public static void check(ZKClientConfig config) {
         if (!isOn(config)) {
