@@ -49,9 +49,8 @@ import org.jspecify.annotations.Nullable;
 public interface InterProcessLock {
 
     /**
-     * The path of the lock, below the chroot if there is one.
-     *
-     * @return the absolute path; for a multi-lock, all of them with commas in between
+     * {@return the absolute path of the lock, below the chroot if there is one; for a multi-lock, all of them with
+     * commas in between}
      */
     String path();
 
@@ -205,26 +204,21 @@ public interface InterProcessLock {
     void release();
 
     /**
-     * Whether the calling thread has an open hold that is not lost, through whichever lock object. A hold of a
-     * multi-lock is a hold of each member.
-     *
-     * @return true if so; decided locally, without asking the server
+     * {@return whether the calling thread has an open hold that is not lost, through whichever lock object} A hold of a
+     * multi-lock is a hold of each member. Decided locally, without asking the server.
      */
     boolean isHeldByCurrentThread();
 
     /**
-     * The number of the calling thread's open holds that {@link #release()} can release. Lost holds count until
-     * they are released.
-     *
-     * @return the count, 0 if there are none
+     * {@return the number of the calling thread's open holds that {@link #release()} can release} Lost holds count
+     * until they are released.
      */
     int holdCount();
 
     /**
-     * Whether any hold of this client on this path and of this recipe, by any thread or asynchronously, is open and not
-     * lost. For a lock that is held by the instance: any hold acquired through this instance.
-     *
-     * @return true if so; decided locally, without asking the server
+     * {@return whether any hold of this client on this path and of this recipe, by any thread or asynchronously, is
+     * open and not lost} For a lock that is held by the instance: any hold acquired through this instance. Decided
+     * locally, without asking the server.
      */
     boolean isAcquiredInThisProcess();
 

@@ -30,9 +30,8 @@ import org.apache.zookeeper.Op;
 public interface Lease extends AutoCloseable {
 
     /**
-     * The path of the lock.
-     *
-     * @return the absolute path, below the chroot if there is one; for a multi-lock, all of them with commas in between
+     * {@return the absolute path of the lock, below the chroot if there is one; for a multi-lock, all of them with
+     * commas in between}
      */
     String path();
 
@@ -53,18 +52,13 @@ public interface Lease extends AutoCloseable {
      */
     long fencingToken();
 
-    /**
-     * What is known about this lease, without asking a server.
-     *
-     * @return the state now
-     */
+    /** {@return what is known about this lease now, without asking a server} */
     LeaseState state();
 
     /**
-     * Whether the state is {@link LeaseState#HELD}: committed writes of this session prove that the ensemble still has
-     * the session, that proof has not run out by the local clock, and the connection has stood since.
-     *
-     * @return true if so; decided locally, without asking the server
+     * {@return whether the state is {@link LeaseState#HELD}: committed writes of this session prove that the ensemble
+     * still has the session, that proof has not run out by the local clock, and the connection has stood since} Decided
+     * locally, without asking the server.
      */
     boolean isValid();
 

@@ -16,11 +16,7 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface Revocation extends AutoCloseable {
 
-    /**
-     * The participant that was asked.
-     *
-     * @return the participant as it was before
-     */
+    /** {@return the participant that was asked, as it was before} */
     Participant participant();
 
     /**

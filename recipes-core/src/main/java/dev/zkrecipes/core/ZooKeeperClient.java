@@ -70,20 +70,12 @@ public final class ZooKeeperClient implements AutoCloseable {
         return builder().handles(handles).build();
     }
 
-    /**
-     * Starts a client with other settings.
-     *
-     * @return a builder
-     */
+    /** {@return a builder of a client with other settings} */
     public static ZooKeeperClientBuilder builder() {
         return new ZooKeeperClientBuilder();
     }
 
-    /**
-     * The current state of the connection to ZooKeeper.
-     *
-     * @return the state, without asking the server
-     */
+    /** {@return the current state of the connection to ZooKeeper, without asking the server} */
     public ConnectionState connectionState() {
         return engine.connectionState();
     }
@@ -137,19 +129,14 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * The handle of the current session, for a {@code multi} with {@link Lease#guard()}. Do not close it.
-     *
-     * @return the handle; empty if there is none now
+     * {@return the handle of the current session, for a {@code multi} with {@link Lease#guard()}; empty if there is
+     * none now} Do not close it.
      */
     public Optional<ZooKeeper> zooKeeper() {
         return engine.zooKeeper();
     }
 
-    /**
-     * The label that others see in {@link InterProcessLock#participants()}.
-     *
-     * @return the owner label
-     */
+    /** {@return the label that others see in {@link InterProcessLock#participants()}} */
     public String ownerLabel() {
         return engine.ownerLabel();
     }

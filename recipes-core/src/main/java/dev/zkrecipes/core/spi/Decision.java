@@ -49,11 +49,7 @@ public sealed interface Decision {
         }
     }
 
-    /**
-     * The node holds the lock.
-     *
-     * @return the decision
-     */
+    /** {@return that the node holds the lock} */
     static Decision granted() {
         return Granted.INSTANCE;
     }

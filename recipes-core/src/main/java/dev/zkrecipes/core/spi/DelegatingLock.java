@@ -81,9 +81,8 @@ public abstract class DelegatingLock implements InterProcessLock {
     }
 
     /**
-     * The lock that does the work: holds made through it and through this lock are the same holds.
-     *
-     * @return the same one at every call
+     * {@return the lock that does the work, the same one at every call} Holds made through it and through this lock are
+     * the same holds.
      */
     protected abstract InterProcessLock delegate();
 }

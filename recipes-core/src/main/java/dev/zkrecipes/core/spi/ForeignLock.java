@@ -40,11 +40,7 @@ import org.apache.zookeeper.Op;
  */
 public interface ForeignLock {
 
-    /**
-     * What names the lock in messages and in {@link InterProcessLock#path()}.
-     *
-     * @return the same at every call
-     */
+    /** {@return what names the lock in messages and in {@link InterProcessLock#path()}, the same at every call} */
     String path();
 
     /**
@@ -115,9 +111,8 @@ public interface ForeignLock {
     interface Hold {
 
         /**
-         * What is known of it, without asking anybody.
-         *
-         * @return {@link LeaseState#HELD}, {@link LeaseState#SUSPENDED} or {@link LeaseState#LOST}; a loss is for good
+         * {@return what is known of it, without asking anybody: {@link LeaseState#HELD}, {@link LeaseState#SUSPENDED}
+         * or {@link LeaseState#LOST}; a loss is for good}
          */
         LeaseState state();
 
@@ -162,10 +157,8 @@ public interface ForeignLock {
         default void prolong(Duration most) {}
 
         /**
-         * When the lock has been given back.
-         *
-         * @return done when it has, which by default it is; called after {@link #release} or {@link
-         *     #releaseInBackground} has returned
+         * {@return when the lock has been given back: done when it has, which by default it is} Called after {@link
+         * #release} or {@link #releaseInBackground} has returned.
          */
         default CompletableFuture<Void> released() {
             return CompletableFuture.completedFuture(null);

@@ -43,11 +43,9 @@ import java.util.Optional;
 public interface LockDriver {
 
     /**
-     * What stands in the names of this request's nodes between the unique id and ZooKeeper's sequence number: the kind
-     * with its separator, such as {@code lock-}, or {@code kind.payload-} with a payload of up to 80 characters of
-     * {@code A-Z a-z 0-9 . _ ~}.
-     *
-     * @return the middle part of the name
+     * {@return what stands in the names of this request's nodes between the unique id and ZooKeeper's sequence number}
+     * That is the kind with its separator, such as {@code lock-}, or {@code kind.payload-} with a payload of up to 80
+     * characters of {@code A-Z a-z 0-9 . _ ~}.
      */
     String nodeName();
 

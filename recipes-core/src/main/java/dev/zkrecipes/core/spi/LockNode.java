@@ -100,10 +100,8 @@ public record LockNode(String name, String kind, String payload, long number) im
     }
 
     /**
-     * Whether the number is one that ZooKeeper gives before its counter is exhausted. A node with any other number is
-     * never granted.
-     *
-     * @return true if it is in 0..2147483646
+     * {@return whether the number is one that ZooKeeper gives before its counter is exhausted: in 0..2147483646} A node
+     * with any other number is never granted.
      */
     public boolean hasOrdinaryNumber() {
         return number >= 0 && number <= LAST_NUMBER;

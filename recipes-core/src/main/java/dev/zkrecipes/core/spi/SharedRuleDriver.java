@@ -18,11 +18,7 @@ import java.util.Optional;
  */
 public interface SharedRuleDriver extends LockDriver {
 
-    /**
-     * The data with which this user makes the lock's node.
-     *
-     * @return the data, not empty; the caller's to keep
-     */
+    /** {@return the data with which this user makes the lock's node, not empty; the caller's to keep} */
     byte[] initialRule();
 
     /**

@@ -54,11 +54,7 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
         }
     }
 
-    /**
-     * Whether the request succeeded.
-     *
-     * @return true if the code is OK
-     */
+    /** {@return whether the request succeeded} */
     public boolean isOk() {
         return code == Code.OK;
     }
@@ -78,10 +74,9 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
     }
 
     /**
-     * Whether the request may or may not have been applied and is worth repeating once there is a connection again, or
-     * will get the same answer from the next server.
-     *
-     * @return true for losses of the connection or session, time-outs and throttling
+     * {@return whether the request may or may not have been applied and is worth repeating once there is a connection
+     * again, or will get the same answer from the next server} So it is after losses of the connection or session,
+     * time-outs and throttling.
      */
     public boolean isUnsettled() {
         return switch (code) {

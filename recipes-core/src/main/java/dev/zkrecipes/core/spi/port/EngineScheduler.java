@@ -24,18 +24,10 @@ public interface EngineScheduler {
         void cancel();
     }
 
-    /**
-     * The monotonic clock, as {@link System#nanoTime()}.
-     *
-     * @return nanoseconds since some fixed, arbitrary time
-     */
+    /** {@return the monotonic clock, as {@link System#nanoTime()}: nanoseconds since some fixed, arbitrary time} */
     long nanoTime();
 
-    /**
-     * The wall clock, for people to read: the engine never computes a time-out with it.
-     *
-     * @return the time of day
-     */
+    /** {@return the time of day, for people to read: the engine never computes a time-out with it} */
     Instant wallClock();
 
     /**
@@ -84,17 +76,12 @@ public interface EngineScheduler {
     boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException;
 
     /**
-     * Random numbers, for ids that no other process may ever have and for the jitter of pauses.
-     *
-     * @return a source that any thread may use
+     * {@return a source that any thread may use, for ids that no other process may ever have and for the jitter of
+     * pauses}
      */
     RandomGenerator random();
 
-    /**
-     * Whether the caller is the engine thread, that is, runs a task.
-     *
-     * @return true if so
-     */
+    /** {@return whether the caller is the engine thread, that is, runs a task} */
     boolean isEngineThread();
 
     /**

@@ -15,11 +15,7 @@ import org.apache.zookeeper.data.ACL;
 /** Operations that pass everything on to others, but for what an implementation overrides. */
 public interface ForwardingOperations extends ZooKeeperOperations {
 
-    /**
-     * What everything is passed on to.
-     *
-     * @return always the same
-     */
+    /** {@return what everything is passed on to, always the same} */
     ZooKeeperOperations inner();
 
     /**

@@ -54,11 +54,7 @@ public interface ZooKeeperOperations {
         /** The server refused the credentials. Final. */
         AUTH_FAILED;
 
-        /**
-         * Whether the session has ended.
-         *
-         * @return true if the state is final
-         */
+        /** {@return whether the session has ended} */
         public boolean isFinal() {
             return this == EXPIRED || this == CLOSED || this == AUTH_FAILED;
         }
@@ -106,31 +102,18 @@ public interface ZooKeeperOperations {
     record Access(List<ACL> acl, Stat stat) {}
 
     /**
-     * How the session stood when it was opened: CONNECTED for the handle of somebody else that was connected already.
-     *
-     * @return the state after which the changes are reported
+     * {@return how the session stood when it was opened, after which the changes are reported: CONNECTED for the handle
+     * of somebody else that was connected already}
      */
     State initialState();
 
-    /**
-     * The session's id.
-     *
-     * @return the id; 0 before the first connection
-     */
+    /** {@return the session's id; 0 before the first connection} */
     long sessionId();
 
-    /**
-     * The negotiated session time-out.
-     *
-     * @return the time-out, once connected
-     */
+    /** {@return the negotiated session time-out, once connected} */
     Duration sessionTimeout();
 
-    /**
-     * The handle itself.
-     *
-     * @return the handle; empty if there is no real one
-     */
+    /** {@return the handle itself; empty if there is no real one} */
     Optional<ZooKeeper> handle();
 
     /**
