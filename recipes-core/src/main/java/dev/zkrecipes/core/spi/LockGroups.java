@@ -45,8 +45,8 @@ public final class LockGroups {
         LockSpec sharedSpec =
                 new LockInternals(client, path, shared, options).spec().withNodesInFront(shared.nodeName());
         return new Modes(
-                EngineLock.exclusiveMode(engine, engine.holds(), exclusiveSpec, sharedSpec),
-                EngineLock.sharedMode(engine, engine.holds(), sharedSpec, exclusiveSpec));
+                EngineLock.mode(engine, engine.holds(), exclusiveSpec, sharedSpec, true),
+                EngineLock.mode(engine, engine.holds(), sharedSpec, exclusiveSpec, false));
     }
 
     /**

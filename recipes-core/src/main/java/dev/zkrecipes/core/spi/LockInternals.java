@@ -10,6 +10,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
+import dev.zkrecipes.core.internal.lock.OwnedLock.Owner;
 import dev.zkrecipes.core.internal.lock.PathQueries;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
@@ -83,7 +84,7 @@ public final class LockInternals {
      * @return a new lock, which shares its holds with the others
      */
     public InterProcessLock threadOwned() {
-        return EngineLock.threadOwned(client, client.holds(), spec);
+        return EngineLock.of(client, client.holds(), spec, Owner.THREAD, true);
     }
 
     /**
@@ -93,7 +94,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock instanceOwned() {
-        return EngineLock.instanceOwned(client, client.holds(), spec);
+        return EngineLock.of(client, client.holds(), spec, Owner.INSTANCE, true);
     }
 
     /**
@@ -103,7 +104,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unowned() {
-        return EngineLock.unowned(client, client.holds(), spec);
+        return EngineLock.of(client, client.holds(), spec, Owner.NOBODY, true);
     }
 
     /**
@@ -115,7 +116,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unobserved() {
-        return EngineLock.unobserved(client, client.holds(), spec);
+        return EngineLock.of(client, client.holds(), spec, Owner.NOBODY, false);
     }
 
     /**

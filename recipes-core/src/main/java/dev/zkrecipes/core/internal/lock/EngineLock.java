@@ -48,35 +48,28 @@ public final class EngineLock extends OwnedLock {
     private final LockHost client;
     private final boolean isObserved;
 
-    private EngineLock(LockHost client, LockGroup group, Owner owner, LockDataTable holds) {
-        this(client, group, owner, holds, true);
-    }
-
-    private EngineLock(LockHost client, LockGroup group, Owner owner, LockDataTable holds, boolean isObserved) {
-        super(group, owner, holds, null, false);
+    private EngineLock(
+            LockHost client,
+            LockDataTable holds,
+            LockGroup group,
+            Owner owner,
+            @Nullable LockSpec otherMode,
+            boolean isExclusive,
+            boolean isObserved) {
+        super(group, owner, holds, otherMode, isExclusive);
         this.client = client;
         this.isObserved = isObserved;
     }
 
-    private EngineLock(LockHost client, LockSpec spec, LockDataTable holds, LockSpec otherMode, boolean isExclusive) {
-        super(LockGroup.of(spec), Owner.THREAD, holds, otherMode, isExclusive);
-        this.isObserved = true;
-        this.client = client;
+    /** A lock on one path; observers are not told of it unless it is observed. */
+    public static EngineLock of(LockHost client, LockDataTable holds, LockSpec spec, Owner owner, boolean isObserved) {
+        return new EngineLock(client, holds, LockGroup.of(spec), owner, null, false, isObserved);
     }
 
-    /** A lock that is held by threads, re-entrantly. */
-    public static EngineLock threadOwned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Owner.THREAD, holds);
-    }
-
-    /** The mode of a lock that excludes all others; its thread may take the shared one too. */
-    public static EngineLock exclusiveMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec shared) {
-        return new EngineLock(client, spec, holds, shared, true);
-    }
-
-    /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
-    public static EngineLock sharedMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec exclusive) {
-        return new EngineLock(client, spec, holds, exclusive, false);
+    /** One of two modes: the thread of the exclusive one may take the shared one, too, but not the other way round. */
+    public static EngineLock mode(
+            LockHost client, LockDataTable holds, LockSpec spec, LockSpec other, boolean isExclusive) {
+        return new EngineLock(client, holds, LockGroup.of(spec), Owner.THREAD, other, isExclusive, true);
     }
 
     /** Several locks as one, held by threads, re-entrantly. An IllegalArgumentException says why they cannot be. */
@@ -93,22 +86,7 @@ public final class EngineLock extends OwnedLock {
                     member.path(),
                     members.get(0).path());
         }
-        return new EngineLock(client, group, Owner.THREAD, members.get(0).table());
-    }
-
-    /** A lock that is held by the instance, once at a time. */
-    public static EngineLock instanceOwned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Owner.INSTANCE, holds);
-    }
-
-    /** A lock that is held by the instance, any number of times, as the driver allows. */
-    public static EngineLock unowned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds);
-    }
-
-    /** A lock like that of {@link #unowned}, of which observers are not told. */
-    public static EngineLock unobserved(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds, false);
+        return new EngineLock(client, members.get(0).table(), group, Owner.THREAD, null, false, true);
     }
 
     /** Called when the class of the locks that delegate is loaded, so before there is one. */

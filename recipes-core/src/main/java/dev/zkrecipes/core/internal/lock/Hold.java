@@ -81,7 +81,6 @@ public final class Hold implements MultiLease, Held.Listener {
     private final Origin lock;
     private final List<? extends Held> grants;
     private final LockData data;
-    private LockData.@Nullable Link link; // none before it is opened
     private volatile @Nullable Closing closing;
     private volatile @Nullable HoldListeners listeners;
 
@@ -138,15 +137,6 @@ public final class Hold implements MultiLease, Held.Listener {
 
     LockData data() {
         return data;
-    }
-
-    /** The place of the hold in its record, the first of several if it has several paths; null before it has one. */
-    LockData.@Nullable Link link() {
-        return link;
-    }
-
-    void isRecordedAs(LockData.Link made) {
-        link = made;
     }
 
     /** What this hold stands on has ended, with it or under it. Any thread. */

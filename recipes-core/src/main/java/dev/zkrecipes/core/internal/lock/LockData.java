@@ -18,7 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use.
- * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them. What
- * is over stays so, and is left out in place: whoever looks meanwhile misses nothing that was open before. Thread-safe.
+ * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them.
+ * Whoever looks meanwhile misses nothing that was open before. Thread-safe.
  *
  * <p>A hold that is closed counts no more from that moment on; to take it out only frees memory. A lost hold is kept
  * only weakly, so it counts no more once nobody has its lease: no one else could ever close it.
@@ -36,72 +37,35 @@ import org.slf4j.LoggerFactory;
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /**
-     * A hold in the record, or what is left of a lost one, and those that were opened before it. One that is over goes
-     * at once if it is the youngest, otherwise with others when half of all are over: to take one out of ten thousand
-     * takes as long as they are.
-     */
-    static final class Link {
-        private static final AtomicReferenceFieldUpdater<Link, @Nullable Lost> LOST =
-                AtomicReferenceFieldUpdater.newUpdater(Link.class, Lost.class, "lost");
-
-        private volatile @Nullable Hold hold; // null when it is lost
-        private volatile @Nullable Lost lost;
+    /** A hold, or what is left of it when it is lost, or nothing when it is over; and those that were opened before. */
+    @SuppressWarnings("serial") // never serialized
+    private static final class Link extends AtomicReference<@Nullable Object> {
         private volatile @Nullable Link older;
-        private volatile int spare; // how many of all these are, less twice how many of them are over, about
 
-        private Link(Hold hold, @Nullable Link older) {
-            this.hold = hold;
+        Link(Hold hold, @Nullable Link older) {
+            super(hold);
             this.older = older;
-            this.spare = older == null ? 1 : older.spare + 1;
         }
 
         /** Null if it is closed or forgotten. */
-        private @Nullable Hold open() {
-            Hold found = hold;
-            if (found == null) {
-                Lost left = lost;
-                found = left == null ? null : left.get();
-            }
-            return found == null || found.isClosed() ? null : found;
+        @Nullable
+        Hold open() {
+            Object kept = get();
+            Hold hold = kept instanceof Lost lost ? lost.get() : (Hold) kept;
+            return hold == null || hold.isClosed() ? null : hold;
         }
 
-        /** Whether it is of no more use, other than one that is forgotten and of which the owner was not told. */
-        private boolean isOver() {
-            if (open() != null) {
-                return false;
-            }
-            Lost left = lost; // looked at afterwards: it may be lost, and forgotten, meanwhile
-            return left == null || left.isOver || !left.refersTo(null);
+        boolean isOf(Object sought) {
+            Object kept = get();
+            return kept == sought || (kept instanceof Lost lost && lost.get() == sought);
         }
 
-        /** These, of which one more is over: from the youngest on that is not; null if all are. */
-        private @Nullable Link withOneMoreOver() {
-            Link youngest = this;
-            int left = spare - 2;
-            while (youngest != null && youngest.isOver()) {
-                youngest = youngest.older;
-                left++;
+        static @Nullable Link firstNotOver(@Nullable Link from) {
+            Link link = from;
+            while (link != null && link.get() == null) {
+                link = link.older;
             }
-            if (youngest != null) {
-                youngest.spare = left < 0 ? youngest.tidy() : left;
-            }
-            return youngest;
-        }
-
-        /** Several may do so at a time: what is over stays so, what is not is never left out. Returns how many stay. */
-        private int tidy() {
-            int count = 1;
-            Link last = this;
-            for (Link next = older; next != null; next = next.older) {
-                if (!next.isOver()) {
-                    last.older = next;
-                    last = next;
-                    count++;
-                }
-            }
-            last.older = null;
-            return count;
+            return link;
         }
     }
 
@@ -110,7 +74,6 @@ public final class LockData implements Held.Listener {
         final Hold.Origin lock;
         final List<Held> left; // to give back: of several nodes those that were not lost, or what a foreign lock has
         volatile boolean told;
-        volatile boolean isOver; // closed, or told of
 
         Lost(Hold hold) {
             super(hold);
@@ -121,20 +84,30 @@ public final class LockData implements Held.Listener {
     }
 
     private final @Nullable Thread owner;
+    private final boolean isAsynchronous;
     private final Consumer<LockData> useless; // told when it is of no more use
     private final Map<String, Link> open = new ConcurrentHashMap<>(1); // by path, the youngest first
     private @Nullable Set<String> warnedOf; // confined to the engine thread
 
-    /** What a thread holds. */
-    LockData(Thread owner, Consumer<LockData> useless) {
+    private LockData(@Nullable Thread owner, boolean isAsynchronous, Consumer<LockData> useless) {
         this.owner = owner;
+        this.isAsynchronous = isAsynchronous;
         this.useless = useless;
     }
 
-    /** What belongs to no thread. */
-    LockData() {
-        this.owner = null;
-        this.useless = data -> {};
+    /** What a thread holds. */
+    static LockData ofThread(Thread owner, Consumer<LockData> useless) {
+        return new LockData(owner, false, useless);
+    }
+
+    /** What a lock object holds. */
+    static LockData ofInstance() {
+        return new LockData(null, false, data -> {});
+    }
+
+    /** The leases that belong to nobody. A lost one needs no record: only by the lease itself can it be closed. */
+    static LockData ofNobody() {
+        return new LockData(null, true, data -> {});
     }
 
     @Nullable
@@ -166,41 +139,41 @@ public final class LockData implements Held.Listener {
         List<String> paths = hold.group().paths();
         for (int i = 0; i < paths.size(); i++) {
             Link before;
-            Link made;
             do {
                 before = open.get(paths.get(i));
-                made = new Link(hold, before);
-                if (i == 0) {
-                    hold.isRecordedAs(made);
-                }
-            } while (!replace(paths.get(i), before, made));
+            } while (!replace(paths.get(i), before, new Link(hold, before)));
         }
     }
 
     void takeOut(Hold closed) {
-        Link link = closed.link();
-        Lost lost = link == null ? null : link.lost; // looked at after it was closed, see lose
-        if (lost != null) {
-            lost.isOver = true;
+        takeOut(closed, closed.group().paths());
+    }
+
+    private void takeOut(Object over, List<String> paths) {
+        for (int i = 0; i < paths.size(); i++) {
+            takeOut(over, paths.get(i));
         }
-        tidy(closed.group());
         forgetIfEmpty();
     }
 
-    /** One link of each of these paths is over. */
-    private void tidy(LockGroup group) {
-        List<String> paths = group.paths();
-        for (int i = 0; i < paths.size(); i++) {
-            Link before;
-            do {
-                before = open.get(paths.get(i));
-            } while (before != null && !leave(paths.get(i), before));
+    /** Several may do so at a time: what is over stays so, what is not is never left out. */
+    private void takeOut(Object over, String path) {
+        Link younger = null;
+        Link link = open.get(path);
+        while (link != null && !link.isOf(over)) {
+            younger = link;
+            link = link.older;
         }
-    }
-
-    private boolean leave(String path, Link before) {
-        Link after = before.withOneMoreOver();
-        return after == before || replace(path, before, after);
+        if (link != null) {
+            link.set(null);
+        }
+        if (younger != null) {
+            younger.older = Link.firstNotOver(younger.older);
+        }
+        Link first;
+        do {
+            first = open.get(path);
+        } while (first != null && first.get() == null && !replace(path, first, Link.firstNotOver(first)));
     }
 
     /** Does nothing, and returns false, if somebody else was faster. */
@@ -222,35 +195,31 @@ public final class LockData implements Held.Listener {
 
     /** A hold was lost, again if several of its nodes are: the record keeps it only as long as somebody else has it. */
     void lose(Hold lost) {
-        Link first = lost.link();
-        Lost left = new Lost(lost);
-        if (first == null || !Link.LOST.compareAndSet(first, null, left)) {
+        List<String> paths = lost.group().paths();
+        if (isAsynchronous) {
+            takeOut(lost, paths);
             return;
         }
-        for (String path :
-                lost.group().isSingle() ? List.<String>of() : lost.group().paths()) {
-            for (Link link = open.get(path); link != null; link = link.older) {
-                if (link.hold == lost) {
-                    link.lost = left;
-                    link.hold = null;
-                }
+        Lost left = new Lost(lost);
+        for (String path : paths) {
+            Link link = open.get(path);
+            while (link != null && !link.isOf(lost)) {
+                link = link.older;
             }
-        }
-        first.hold = null;
-        if (lost.isClosed()) { // looked at afterwards: who closes it looks for what is left of it
-            left.isOver = true;
+            if (link == null || !link.compareAndSet(lost, left)) {
+                return; // it is closed, or another thread does this
+            }
         }
         if (isForgettable()) {
             useless.accept(this);
         }
     }
 
+    /** The youngest first. */
     private List<Lost> forgotten(String path) {
-        List<Lost> forgotten = List.of();
+        List<Lost> forgotten = new ArrayList<>(0);
         for (Link link = open.get(path); link != null; link = link.older) {
-            Lost lost = link.lost;
-            if (lost != null && !lost.isOver && lost.refersTo(null)) {
-                forgotten = forgotten.isEmpty() ? new ArrayList<>() : forgotten;
+            if (link.get() instanceof Lost lost && lost.refersTo(null)) {
                 forgotten.add(lost);
             }
         }
@@ -283,11 +252,9 @@ public final class LockData implements Held.Listener {
 
     /** Gives it back as its close would. */
     private void takeOut(Lost forgotten) {
-        forgotten.isOver = true;
-        tidy(forgotten.lock.group());
+        takeOut(forgotten, forgotten.lock.group().paths());
         HeldNodes.release(
                 forgotten.left.stream().filter(grant -> holdOn(grant) == null).toList());
-        forgetIfEmpty();
     }
 
     /**
@@ -317,43 +284,36 @@ public final class LockData implements Held.Listener {
         return grants.stream().filter(grant -> holdOn(grant) == null).toList();
     }
 
+    /** The youngest open hold on a path that is as wanted; null if none is. */
+    private <T> @Nullable Hold youngest(String path, BiPredicate<Hold, T> wanted, T by) {
+        for (Link link = open.get(path); link != null; link = link.older) {
+            Hold hold = link.open();
+            if (hold != null && wanted.test(hold, by)) {
+                return hold;
+            }
+        }
+        return null;
+    }
+
     /** The open hold of exactly these locks to give back next: the youngest that is not lost, else the youngest. */
     @Nullable
     Hold youngest(LockGroup group) {
-        Hold lost = null;
-        for (Link link = open.get(group.paths().get(0)); link != null; link = link.older) {
-            Hold hold = link.open();
-            if (hold != null && hold.group().equals(group)) {
-                if (!hold.isLost()) {
-                    return hold;
-                }
-                lost = lost == null ? hold : lost;
-            }
-        }
-        return lost;
+        String path = group.paths().get(0);
+        Hold standing = youngest(path, (hold, same) -> hold.group().equals(same) && !hold.isLost(), group);
+        return standing != null
+                ? standing
+                : youngest(path, (hold, same) -> hold.group().equals(same), group);
     }
 
     /** The youngest open hold that stands on the grant; null if none does. */
     @Nullable
     Hold holdOn(Held grant) {
-        for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
-            Hold hold = link.open();
-            if (hold != null && hold.standsOn(grant)) {
-                return hold;
-            }
-        }
-        return null;
+        return youngest(grant.spec().path(), Hold::standsOn, grant);
     }
 
     /** The youngest open hold that stands on a grant of this lock; null if none does. It may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
-        for (Link link = open.get(spec.path()); link != null; link = link.older) {
-            Hold hold = link.open();
-            if (hold != null && hold.grantOn(spec) != null) {
-                return hold;
-            }
-        }
-        return null;
+        return youngest(spec.path(), (hold, lock) -> hold.grantOn(lock) != null, spec);
     }
 
     /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
@@ -373,27 +333,27 @@ public final class LockData implements Held.Listener {
         }
     }
 
-    /** The open holds on a path, the youngest first. */
-    private List<Hold> on(String path) {
-        List<Hold> holds = new ArrayList<>();
+    /** The open holds on a path. */
+    private Stream<Hold> on(String path) {
+        Stream.Builder<Hold> holds = Stream.builder();
         for (Link link = open.get(path); link != null; link = link.older) {
             Hold hold = link.open();
             if (hold != null) {
                 holds.add(hold);
             }
         }
-        return holds;
+        return holds.build();
     }
 
     private Stream<Hold> all() {
-        return open.keySet().stream().flatMap(path -> on(path).stream());
+        return open.keySet().stream().flatMap(this::on);
     }
 
     // ---- Asking.
 
     /** The number of open holds of exactly these locks. */
     int count(LockGroup group) {
-        return (int) on(group.paths().get(0)).stream()
+        return (int) on(group.paths().get(0))
                 .filter(hold -> hold.group().equals(group))
                 .count();
     }
@@ -401,8 +361,7 @@ public final class LockData implements Held.Listener {
     /** Whether holds that stand cover all these locks. */
     boolean holds(LockGroup group) {
         return group.all().stream()
-                .allMatch(spec ->
-                        on(spec.path()).stream().anyMatch(hold -> hold.isStanding() && hold.grantOn(spec) != null));
+                .allMatch(spec -> on(spec.path()).anyMatch(hold -> hold.isStanding() && hold.grantOn(spec) != null));
     }
 
     /** Throws a {@link LockLostException} if an open hold is lost. */
@@ -466,7 +425,7 @@ public final class LockData implements Held.Listener {
 
     /** Refuses a request for a lock that is not re-entrant if the thread would wait for itself. */
     void requireNotHeldOnPaths(LockGroup group) {
-        if (group.paths().stream().flatMap(path -> on(path).stream()).anyMatch(Hold::isStanding)) {
+        if (group.paths().stream().flatMap(this::on).anyMatch(Hold::isStanding)) {
             throw new LockRefusedException("this thread holds the lock " + group.path()
                     + " and asks for it through a lock that is not re-entrant: it would wait for itself; give back what"
                     + " it holds first");
@@ -475,8 +434,7 @@ public final class LockData implements Held.Listener {
 
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
-                .flatMap(path -> on(path).stream()
-                        .filter(Hold::isStanding)
+                .flatMap(path -> on(path).filter(Hold::isStanding)
                         .flatMap(hold -> hold.grants().stream())
                         .map(Held::spec)
                         .filter(spec -> spec.path().equals(path)))
@@ -512,7 +470,7 @@ public final class LockData implements Held.Listener {
         warnedOf = warned;
         return open.keySet().stream()
                 .filter(paths::contains)
-                .flatMap(path -> on(path).stream())
+                .flatMap(this::on)
                 .filter(Hold::isStanding)
                 .map(Hold::path)
                 .filter(warned::add)

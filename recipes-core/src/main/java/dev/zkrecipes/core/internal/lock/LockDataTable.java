@@ -42,7 +42,7 @@ public final class LockDataTable {
     // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
-    private final LockData ofNobody = new LockData();
+    private final LockData ofNobody = LockData.ofNobody();
     private final ReferenceQueue<Lease> dropped = new ReferenceQueue<>();
     private final Collection<Acquisition> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
@@ -70,7 +70,7 @@ public final class LockDataTable {
         if (known != null) {
             return known;
         }
-        LockData made = new LockData(Thread.currentThread(), forget);
+        LockData made = LockData.ofThread(Thread.currentThread(), forget);
         ofThreads.put(Thread.currentThread(), made);
         return made;
     }

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * A lock whose holds are recorded with their owner: a thread, or the lock object. It knows where, and what a request of
  * the calling thread can build on. How the lock is acquired differs: by the engine, or by a foreign lock. Thread-safe.
  */
-abstract class OwnedLock implements InterProcessLock, Hold.Origin {
+public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin permits AdaptedLock, EngineLock {
 
-    enum Owner {
+    public enum Owner {
         /** The thread that acquires the lock, re-entrantly. */
         THREAD,
         /** The lock object, once at a time. */
@@ -36,7 +36,7 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
     private final LockGroup group;
     private final Owner owner;
     private final LockDataTable table;
-    private final LockData ofInstance = new LockData(); // what the lock object holds, unless threads do
+    private final LockData ofInstance = LockData.ofInstance(); // what the lock object holds, unless threads do
     private final LockData asynchronous;
     private final @Nullable LockSpec otherMode;
     private final boolean isExclusive; // of two modes
@@ -49,7 +49,7 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
         this.group = group;
         this.owner = owner;
         this.table = table;
-        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : new LockData();
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : LockData.ofNobody();
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
     }

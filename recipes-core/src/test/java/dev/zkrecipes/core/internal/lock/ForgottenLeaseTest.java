@@ -5,9 +5,11 @@ package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -242,6 +244,19 @@ class ForgottenLeaseTest {
         assertThat(operations.nodes()).hasSize(1);
         lock.acquire().close();
         assertThat(printedSoon()).isEmpty();
+    }
+
+    @Test
+    void lostLeaseOfNoThread_isInNoRecord() {
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        scheduler.engine.run();
+        Lease lease = wanted.join();
+        scheduler.engine.advance(MOST);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(EngineClient.of(client).holds().ofNobody())
+                .extracting("open", MAP)
+                .isEmpty();
+        lease.close();
     }
 
     @Test

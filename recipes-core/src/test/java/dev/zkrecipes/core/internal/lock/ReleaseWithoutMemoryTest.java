@@ -38,7 +38,7 @@ class ReleaseWithoutMemoryTest {
         Held dying = HeldWith.beforeRelease(hold.grants().get(0), () -> {
             throw new InternalError("played: no memory");
         });
-        Hold onTheSameNode = new Hold(hold.lock(), List.of(dying), new LockData());
+        Hold onTheSameNode = new Hold(hold.lock(), List.of(dying), LockData.ofInstance());
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);
