@@ -10,7 +10,7 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.SeenParticipant;
-import dev.zkrecipes.core.internal.revoke.PendingRevocation;
+import dev.zkrecipes.core.internal.revoke.RevocationTask;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.wire.NodeId;
@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** The thin wait of {@link dev.zkrecipes.core.Revoker} over {@link PendingRevocation}s. Thread-safe. */
+/** The thin wait of {@link dev.zkrecipes.core.Revoker} over {@link RevocationTask}s. Thread-safe. */
 public final class RevocationRequests {
     private final EngineClient client;
 
@@ -62,25 +62,25 @@ public final class RevocationRequests {
             throws InterruptedException {
         RevocationRequest request =
                 new RevocationRequest(NodeId.next(client.scheduler().random()), client.ownerLabel(), grace);
-        List<PendingRevocation> pending = holders.stream()
+        List<RevocationTask> pending = holders.stream()
                 .map(holder ->
-                        new PendingRevocation(client.revocations(), holder.participant(), holder.content(), request))
+                        new RevocationTask(client.revocations(), holder.participant(), holder.content(), request))
                 .toList();
         boolean allAsked = false;
         try {
-            pending.forEach(PendingRevocation::launch);
-            for (PendingRevocation each : pending) {
+            pending.forEach(RevocationTask::launch);
+            for (RevocationTask each : pending) {
                 if (Blocking.await(each.asked(), deadline).isEmpty()) {
                     throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
                             + " to the request to give back "
-                            + each.describe() + ": it is not known whether its holder was asked; ask again");
+                            + each.nodePath() + ": it is not known whether its holder was asked; ask again");
                 }
             }
             allAsked = true;
             return List.copyOf(pending);
         } finally {
             if (!allAsked) {
-                pending.forEach(PendingRevocation::close);
+                pending.forEach(RevocationTask::close);
             }
         }
     }

@@ -6,11 +6,14 @@ package dev.zkrecipes.core.internal.revoke;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
@@ -22,6 +25,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -50,9 +54,9 @@ import org.jspecify.annotations.Nullable;
  * node that was marked is known by its czxid, so that neither a mark nor a deletion hits another of the same name: the
  * version of a node that was written is not that of a new one.
  *
- * <p>Confined to the engine thread, but for the futures.
+ * <p>Confined to the engine thread, but for what its requester does.
  */
-final class RevocationTask extends SessionTask implements WatchRegistry.Subscriber {
+public final class RevocationTask extends SessionTask implements Revocation, WatchRegistry.Subscriber {
 
     enum Step {
         SEEKING,
@@ -68,6 +72,7 @@ final class RevocationTask extends SessionTask implements WatchRegistry.Subscrib
     private final String nodePath;
     private final CompletableFuture<Boolean> asked = new CompletableFuture<>();
     private final CompletableFuture<RevocationOutcome> outcome = new CompletableFuture<>();
+    private final CompletableFuture<RevocationOutcome> told; // for the application
 
     private @Nullable Content seen;
     private @Nullable Timer grace;
@@ -77,38 +82,63 @@ final class RevocationTask extends SessionTask implements WatchRegistry.Subscrib
     private long markedCzxid; // 0 before
 
     /** {@code seen} is what the node held when it was looked at; the mark is written on that, if it is so still. */
-    RevocationTask(Revocations revocations, Participant holder, Optional<Content> seen, RevocationRequest request) {
+    public RevocationTask(
+            Revocations revocations, Participant holder, Optional<Content> seen, RevocationRequest request) {
         super(revocations.sessions(), revocations.newPace(), Step.SEEKING, Step.PAUSED);
         this.revocations = revocations;
         this.holder = holder;
         this.seen = seen.orElse(null);
         this.request = request;
         this.nodePath = LockPath.child(LockPath.check(holder.path()), holder.node());
+        this.told = Completion.copy(outcome, revocations.callbacks()::run);
     }
 
-    void begin() {
-        guard(() -> {
-            revocations.requireOpenFor().accept(lockPath());
-            seek();
-        });
+    // ---- What its requester does, on any thread.
+
+    public void launch() {
+        revocations.open().add(this);
+        revocations.requireOpenFor().accept(lockPath()); // afterwards: a close ends those that have entered
+        revocations
+                .scheduler()
+                .execute(() -> guard(() -> {
+                    revocations.requireOpenFor().accept(lockPath());
+                    seek();
+                }));
     }
 
-    /** Ends the task, as nobody wants it any longer. */
-    void leave() {
-        end(() -> {});
-    }
-
-    String nodePath() {
+    public String nodePath() {
         return nodePath;
     }
 
     /** Completes, on the engine thread, when the node is marked or known to be gone. */
-    CompletableFuture<Boolean> asked() {
+    public CompletableFuture<Boolean> asked() {
         return asked;
     }
 
-    CompletableFuture<RevocationOutcome> outcome() {
-        return outcome;
+    @Override
+    public Participant participant() {
+        return holder;
+    }
+
+    @Override
+    public CompletableFuture<RevocationOutcome> outcome() {
+        return told;
+    }
+
+    @Override
+    public Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException {
+        Blocking.requireNotNegative(timeout);
+        Deadline deadline = Deadline.after(timeout, revocations.scheduler());
+        Blocking.requireMayBlock(revocations.scheduler());
+        Blocking.throwIfInterrupted();
+        return Blocking.awaitAgain(outcome, deadline);
+    }
+
+    @Override
+    public void close() {
+        outcome.completeExceptionally(
+                new CancellationException("the request to give back " + nodePath + " was closed"));
+        revocations.scheduler().execute(() -> end(() -> {}));
     }
 
     // ---- Getting a session.
