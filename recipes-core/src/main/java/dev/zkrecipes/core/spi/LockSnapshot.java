@@ -21,14 +21,4 @@ public record LockSnapshot(Optional<byte[]> rule, List<Place> places) {
      * @param holding whether it holds the lock; otherwise it waits
      */
     public record Place(LockNode node, boolean holding) {}
-
-    /**
-     * Takes what was seen.
-     *
-     * @param rule the data of the lock's node; empty if there is none
-     * @param places the nodes of the lock, in order
-     */
-    public LockSnapshot {
-        places = List.copyOf(places);
-    }
 }

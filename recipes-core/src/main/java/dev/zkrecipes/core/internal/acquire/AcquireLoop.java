@@ -227,7 +227,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         String path = group.paths().get(from);
         creation().makePath(from, inThisState(answer -> {
             switch (answer.code()) {
-                case OK -> makePaths(from + 1);
+                case OK, NODEEXISTS -> makePaths(from + 1);
                 case NONODE ->
                     fail(new LockException(requests.rootName() + " does not exist, so the lock " + path
                             + " cannot be made; create the chroot node first"));

@@ -10,7 +10,6 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
-import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.concurrent.CompletableFuture;
@@ -36,10 +35,10 @@ abstract class OneShotRequest<T> implements SessionSource.User {
     }
 
     /** Sends the question. An exception fails the request. */
-    public abstract void ask(Session session);
+    abstract void ask(Session session);
 
     /** Begins; the future completes on the engine thread. */
-    public final CompletableFuture<T> launch() {
+    final CompletableFuture<T> launch() {
         client.scheduler().execute(() -> client.sessions().request(this));
         return result;
     }
@@ -80,29 +79,29 @@ abstract class OneShotRequest<T> implements SessionSource.User {
         return client;
     }
 
-    public LockSpec spec() {
+    LockSpec spec() {
         return spec;
     }
 
-    public String subject() {
+    String subject() {
         return subject;
     }
 
     /** Whether it is answered, or no longer waited for. */
-    public boolean isOver() {
+    boolean isOver() {
         return result.isDone();
     }
 
-    public void answer(T value) {
+    void answer(T value) {
         result.complete(value);
     }
 
-    public void fail(LockException why) {
+    void fail(LockException why) {
         result.completeExceptionally(why);
     }
 
     /** A request got no answer, or a refusal. */
-    public void fail(String what, Answer<?> answer) {
+    void fail(String what, Answer<?> answer) {
         fail(
                 answer.isUnsettled()
                         ? new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
@@ -111,11 +110,11 @@ abstract class OneShotRequest<T> implements SessionSource.User {
     }
 
     /** Runs the action; an exception fails the request. */
-    public void guard(Runnable step) {
+    void guard(Runnable step) {
         try {
             step.run();
         } catch (Exception e) {
-            fail(EngineFailure.of("asking for " + subject, e));
+            fail(ZooKeeperErrors.ofEngine("asking for " + subject, e));
         }
     }
 

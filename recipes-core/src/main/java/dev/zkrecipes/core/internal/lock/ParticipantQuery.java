@@ -51,7 +51,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     }
 
     @Override
-    public void ask(Session session) {
+    void ask(Session session) {
         list(session, list -> {
             switch (list.code()) {
                 case OK -> read(session, list);

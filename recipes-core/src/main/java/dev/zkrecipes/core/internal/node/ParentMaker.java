@@ -38,24 +38,23 @@ public final class ParentMaker {
         this.acl = acl;
     }
 
-    /** Answers OK if the path existed when it was looked at, NONODE if the root itself (the chroot) does not exist. */
+    /** Answers NODEEXISTS if the path existed when it was looked at, NONODE if the root (the chroot) does not exist. */
     public void make(String path, Optional<byte[]> rule, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
             done.accept(Answer.failed(Code.NONODE));
             return;
         }
         create(path, rule, answer -> {
-            switch (answer.code()) {
-                case NODEEXISTS -> done.accept(Answer.ok(path));
-                case NONODE ->
-                    make(LockPath.parent(path), Optional.empty(), above -> {
-                        if (above.isOk()) {
-                            make(path, rule, done);
-                        } else {
-                            done.accept(above);
-                        }
-                    });
-                default -> done.accept(answer);
+            if (answer.code() == Code.NONODE) {
+                make(LockPath.parent(path), Optional.empty(), above -> {
+                    if (above.isOk() || above.code() == Code.NODEEXISTS) {
+                        make(path, rule, done);
+                    } else {
+                        done.accept(above);
+                    }
+                });
+            } else {
+                done.accept(answer);
             }
         });
     }

@@ -32,6 +32,15 @@ public final class Session {
 
     private static final Duration A_LONG_WHILE = Duration.ofMinutes(1);
 
+    /** Hears of the state of a session, on the engine thread. */
+    interface Observer {
+        /** It is connected, for the first time or again. */
+        void onConnected();
+
+        /** It has ended with {@code state}; a client that can have another one has asked for it already. */
+        void onEnded(State state);
+    }
+
     private final EngineScheduler scheduler;
     private final Duration retryDelay;
     private final PauseDetector.Contact contact;
@@ -43,7 +52,7 @@ public final class Session {
     private final SessionNodes nodes;
     private final CheckedAcls checkedAcls = new CheckedAcls();
     private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
-    private final Set<SessionObserver> observers = new LinkedHashSet<>();
+    private final Set<Observer> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
     private State state = State.CONNECTING;
@@ -140,11 +149,11 @@ public final class Session {
         return timeoutNanos;
     }
 
-    public void observe(SessionObserver observer) {
+    public void observe(Observer observer) {
         observers.add(observer);
     }
 
-    public void ignore(SessionObserver observer) {
+    public void ignore(Observer observer) {
         observers.remove(observer);
     }
 
@@ -284,7 +293,7 @@ public final class Session {
         if (next == State.CONNECTED) {
             watches.onConnected();
             keepAlive.onConnected();
-            List.copyOf(observers).forEach(SessionObserver::onConnected);
+            List.copyOf(observers).forEach(Observer::onConnected);
         } else if (next.isFinal()) {
             keepAlive.onEnded(next);
             watches.planLook();

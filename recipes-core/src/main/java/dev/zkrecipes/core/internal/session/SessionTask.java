@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.session;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.Backoff;
-import dev.zkrecipes.core.internal.thread.EngineFailure;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.function.Consumer;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told; an
  * error ends the client. Confined to the engine thread.
  */
-public abstract class SessionTask implements SessionSource.User, SessionObserver {
+public abstract class SessionTask implements SessionSource.User, Session.Observer {
     private final SessionSource sessions;
     private final Supplier<Backoff> newPace;
     private final Enum<?> seeking;
@@ -103,7 +103,7 @@ public abstract class SessionTask implements SessionSource.User, SessionObserver
     }
 
     private void failBy(Exception cause) {
-        fail(EngineFailure.of(lockPath(), cause));
+        fail(ZooKeeperErrors.ofEngine(lockPath(), cause));
     }
 
     /** Ends, and leaves the session; returns whether this call did. */

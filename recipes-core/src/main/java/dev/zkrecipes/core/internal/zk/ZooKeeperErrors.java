@@ -13,7 +13,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** The errors for the application when ZooKeeper refuses a request. */
+/** The errors for the application when ZooKeeper refuses a request, or the engine fails in one. */
 public final class ZooKeeperErrors {
     /** The message when the server does not accept the credentials of the client. */
     public static final String CREDENTIALS_REFUSED =
@@ -37,6 +37,14 @@ public final class ZooKeeperErrors {
             return tooLarge(lockPath, what, size(answer.valueOrNull()));
         }
         return of(lockPath, what, answer.code());
+    }
+
+    /** An exception during a request: our own says what is wrong, also with a driver; any other is a defect of ours. */
+    public static LockException ofEngine(String subject, Throwable thrown) {
+        return thrown instanceof LockException known
+                ? known
+                : new LockException(
+                        "the lock engine failed on " + subject + " (" + thrown + "); please report this", thrown);
     }
 
     private static String size(@Nullable Object known) {
