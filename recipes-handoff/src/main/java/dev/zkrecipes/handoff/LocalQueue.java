@@ -39,20 +39,22 @@ import org.jspecify.annotations.Nullable;
  * engine, which they have in turns.
  *
  * <pre>
- *   nothing --- somebody waits ---&gt; asked ------ granted ------&gt; held, turn 0
- *                                   |   |                          |  |
- *            nobody waits any more -+   +- refused: the first      |  | given back: the next that waits has turn k + 1,
- *                                          is told; asked anew     |  | unless the bound is reached, the lease is not
- *                                          for the others          |  | proven, was asked back, or is lost
- *                                                                  |  v
- *                                                                  | held, turn k + 1
- *                                                                  v
- *                                                    given back to ZooKeeper, or lost
+ *   lease is         more wait than   nobody     granted        given back          refused    lost
+ *                    it can serve     waits
+ *   none             asked for
+ *   asked for                         none       held, turn 0                       none (1)
+ *   held             held and asked                             held, turn k + 1,              none (3)
+ *                                                               or none (2)
+ *   held and asked                    held       held, turn 0   turn k + 1 too,     held (1)   asked (3)
+ *                                                               or asked (2)
+ *
+ *   (1) the first that waits is told; asked anew for the others
+ *   (2) to ZooKeeper: nobody waits, the bound is reached, or the lease is not proven, was asked back or is lost
+ *   (3) the holder is told; those that wait are too if their place is all they want
  * </pre>
  *
- * <p>While a lease is held another one is asked for as soon as more requests wait than the held one can still serve.
- * Its node stands behind all earlier ones, so nobody elsewhere loses by it, and it is granted half a round trip after
- * the last of them is gone.
+ * <p>A second lease is asked for behind all earlier nodes, so nobody elsewhere loses by it; it is granted half a round
+ * trip after the last of them is gone.
  *
  * <p><b>One small state under one lock.</b> Nothing is called while it is held, neither futures nor the engine: each
  * event changes the state, and then does what follows. {@link #pass} says who has the next turn, {@link #look} whether
@@ -452,7 +454,7 @@ final class LocalQueue implements ForeignLock {
     private final class Turn implements Hold {
         private final Node node;
         private final long token;
-        private final List<Runnable> lossListeners = new ArrayList<>(1); // guarded
+        private Runnable whenLost = () -> {}; // guarded
         private volatile @Nullable LeaseState endedAs;
         private volatile boolean closes;
 
@@ -469,19 +471,19 @@ final class LocalQueue implements ForeignLock {
 
         @Override
         public void onLost(Runnable listener) {
-            guarded(() -> lossListeners.add(listener));
-            if (state() == LeaseState.LOST && guarded(() -> lossListeners.remove(listener))) {
-                listener.run(); // nobody else does
+            guarded(() -> whenLost = listener);
+            if (state() == LeaseState.LOST) {
+                tellOfLoss();
             }
         }
 
         private void tellOfLoss() {
-            List<Runnable> told = guarded(() -> {
-                List<Runnable> all = List.copyOf(lossListeners);
-                lossListeners.clear();
-                return all;
+            Runnable told = guarded(() -> {
+                Runnable listener = whenLost;
+                whenLost = () -> {};
+                return listener;
             });
-            told.forEach(Runnable::run);
+            told.run();
         }
 
         @Override

@@ -12,10 +12,10 @@ import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -58,7 +58,7 @@ final class MixedHold implements ForeignLock.Hold {
 
     @Override
     public Map<String, Long> fencingTokens() {
-        Map<String, Long> tokens = new TreeMap<>();
+        Map<String, Long> tokens = new HashMap<>();
         for (Lease lease : leases) {
             MultiLease.tokensOf(lease).forEach((member, token) -> {
                 if (tokens.put(member, token) != null) {
