@@ -55,12 +55,12 @@ class RunGatesIT {
 
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(49, 272, 392, 1, 17), course("acquire"));
+        requireAtMost(new Course(49, 270, 390, 1, 17), course("acquire"));
     }
 
     @Test
     void release_isShort() {
-        requireAtMost(new Course(31, 124, 174, 0, 0), course("release"));
+        requireAtMost(new Course(31, 121, 173, 0, 0), course("release"));
     }
 
     /**
@@ -69,7 +69,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(49, 362, 612, 1, 17), course("wait"));
+        requireAtMost(new Course(49, 358, 607, 1, 17), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {
