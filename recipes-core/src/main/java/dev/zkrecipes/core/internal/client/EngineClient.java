@@ -102,7 +102,6 @@ public final class EngineClient implements LockHost {
         scheduler.onFailure(this::fail);
     }
 
-    /** Makes a client and returns at once. */
     public static EngineClient start(HandleKind kind, ClientSettings settings) {
         EngineClient client = new EngineClient(kind, settings);
         if (settings.closeOnShutdown()) {
@@ -132,13 +131,11 @@ public final class EngineClient implements LockHost {
         builders = toBuilder;
     }
 
-    /** The engine behind a client. */
     public static EngineClient of(ZooKeeperClient client) {
         Objects.requireNonNull(client, "client");
         return Objects.requireNonNull(behind).apply(client);
     }
 
-    /** A builder of a client on these handles. */
     public static ZooKeeperClientBuilder builder(HandleKind kind) {
         var unused = ZooKeeperClient.builder(); // loads the class
         return Objects.requireNonNull(builders).apply(kind);

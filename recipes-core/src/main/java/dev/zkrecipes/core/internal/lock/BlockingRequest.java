@@ -58,7 +58,6 @@ final class BlockingRequest {
 
     // ---- How to wait.
 
-    /** Waits without a limit, until the request is granted. */
     Lease await() throws InterruptedException {
         try {
             return hold(awaitGrant());
@@ -67,7 +66,6 @@ final class BlockingRequest {
         }
     }
 
-    /** Waits until the request is granted, whatever interrupts the thread. */
     Lease awaitUninterruptibly() {
         return hold(Blocking.uninterruptibly(this::awaitGrant));
     }
@@ -128,7 +126,6 @@ final class BlockingRequest {
 
     // ---- What becomes of a grant.
 
-    /** Records a hold of the caller on the grants. */
     private Lease hold(List<HeldNode> grants) {
         return Hold.open(lock, grants, lock.mineToOpen(), observed);
     }

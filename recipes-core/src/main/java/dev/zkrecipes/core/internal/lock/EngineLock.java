@@ -171,7 +171,6 @@ public final class EngineLock extends OwnedLock {
         return isObserved ? ObservedRequest.begin(client, group()) : null;
     }
 
-    /** A request with a wait that interruptions do not end. */
     private <T> T requestUninterruptibly(Mode mode, BlockingRequest.Wait<T> wait) {
         try {
             return request(mode, wait);

@@ -50,7 +50,6 @@ public final class Hold implements MultiLease, Held.Listener {
 
         void verify(Hold hold) throws InterruptedException;
 
-        /** Tells the listener of requests to give the hold back. */
         void listen(Hold hold, Consumer<RevocationRequest> listener);
 
         /**
@@ -84,7 +83,6 @@ public final class Hold implements MultiLease, Held.Listener {
     private volatile @Nullable Closing closing;
     private volatile @Nullable HoldListeners listeners;
 
-    /** Makes a hold that is in no record yet. */
     Hold(Origin lock, List<? extends Held> grants, LockData data) {
         this.lock = lock;
         this.grants = grants;
@@ -129,7 +127,6 @@ public final class Hold implements MultiLease, Held.Listener {
         return grants.contains(grant);
     }
 
-    /** The grant on this lock that the hold stands on; null if it does not. */
     @Nullable
     Held grantOn(LockSpec spec) {
         return HeldNodes.on(spec, grants);

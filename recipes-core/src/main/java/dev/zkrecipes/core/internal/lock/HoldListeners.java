@@ -65,7 +65,6 @@ final class HoldListeners {
         });
     }
 
-    /** The listeners to requests to give the hold back. */
     RevocationListeners revocations(Supplier<RevocationListeners> maker) {
         return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
     }

@@ -333,7 +333,6 @@ public final class LockData implements Held.Listener {
         }
     }
 
-    /** The open holds on a path. */
     private Stream<Hold> on(String path) {
         Stream.Builder<Hold> holds = Stream.builder();
         for (Link link = open.get(path); link != null; link = link.older) {

@@ -64,7 +64,6 @@ public final class LockDataTable {
         return ofThreads.get(Thread.currentThread());
     }
 
-    /** The record of the calling thread, made if there is none yet. */
     public LockData mineToOpen() {
         LockData known = mine();
         if (known != null) {

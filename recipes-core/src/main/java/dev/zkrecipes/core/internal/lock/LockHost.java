@@ -41,13 +41,11 @@ public interface LockHost {
         });
     }
 
-    /** The label by which other processes know the client. */
     String ownerLabel();
 
     /** An error that tells of the missing connection, and then of the consequence and what to do. */
     LockException notConnected(String consequence);
 
-    /** Throws if the client is closed. */
     void requireOpenFor(String lockPath);
 
     /**

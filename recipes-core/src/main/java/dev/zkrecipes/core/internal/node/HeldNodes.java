@@ -20,7 +20,6 @@ public final class HeldNodes {
 
     // ---- What has become of them. Loops by index: each of these is asked for every lease, and must not allocate.
 
-    /** The one of this lock; null if there is none. */
     public static @Nullable Held on(LockSpec spec, List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
             if (grants.get(i).spec().equals(spec)) {
@@ -59,7 +58,6 @@ public final class HeldNodes {
         return worst;
     }
 
-    /** Throws {@link dev.zkrecipes.core.LockLostException} if one is lost. */
     public static void requireNoneLost(List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
             grants.get(i).requireNotLost();
@@ -68,7 +66,6 @@ public final class HeldNodes {
 
     // ---- What is done with them.
 
-    /** Without waiting. */
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<? extends Held> grants) {
         return release(grants, false);

@@ -143,7 +143,6 @@ final class Leftover {
         }
     }
 
-    /** Sends what it needs, if there is a connection. */
     private void send() {
         if (state == State.GONE) {
             return;
@@ -169,7 +168,6 @@ final class Leftover {
         }
     }
 
-    /** Notes that its deletion is being sent. */
     void isSentIn(Session session) {
         sentIn = session;
         become(State.SENT);

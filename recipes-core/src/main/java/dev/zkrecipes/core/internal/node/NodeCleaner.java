@@ -281,7 +281,6 @@ public final class NodeCleaner implements SessionSource.User {
         return sent.size() < WINDOW && ready.isEmpty();
     }
 
-    /** Sends as many as there is room for. */
     void pump() {
         while (sent.size() < WINDOW && !ready.isEmpty()) {
             ready.iterator().next().hurry();

@@ -198,7 +198,6 @@ public final class OwnNode {
         createdAt(LockPath.child(lockPath, name), nodeCzxid);
     }
 
-    /** Notes that it was created, with this path. */
     public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
         path = nodePath;
@@ -229,7 +228,6 @@ public final class OwnNode {
         parents = maker;
     }
 
-    /** The maker of the path, if it was not there. */
     Optional<ParentMaker> parents() {
         return Optional.ofNullable(parents);
     }

@@ -87,7 +87,6 @@ public final class ParentMaker {
         }
     }
 
-    /** Whether no container was made, and none is under way. */
     boolean hasMadeNothing() {
         return !underWay && childless.isEmpty();
     }

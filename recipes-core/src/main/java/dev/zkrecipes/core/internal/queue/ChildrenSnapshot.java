@@ -97,7 +97,6 @@ public final class ChildrenSnapshot {
         return new Content(data.getData() == null ? new byte[0] : data.getData(), data.getStat());
     }
 
-    /** Several snapshots of different paths as one. */
     public static ChildrenSnapshot together(List<ChildrenSnapshot> snapshots) {
         Answer<?> worst = snapshots.get(0).answer;
         for (ChildrenSnapshot snapshot : snapshots) {
@@ -175,7 +174,6 @@ public final class ChildrenSnapshot {
         return null;
     }
 
-    /** Keeps a value that was computed for a path, for other users of this list. */
     public void note(String path, Object key, Object result) {
         Seen seen = seen(path);
         if (seen != NOTHING) {

@@ -90,7 +90,6 @@ final class HoldingNodes {
         return start;
     }
 
-    /** The place behind the last one with the same number. */
     private int endOfNumberAt(int place) {
         int end = Math.min(nodes.size(), place + 1);
         while (end < nodes.size()

@@ -119,7 +119,6 @@ public final class LockGroup {
         return false;
     }
 
-    /** The list that shows the queues of all of them. */
     public ListQuery query() {
         return query;
     }

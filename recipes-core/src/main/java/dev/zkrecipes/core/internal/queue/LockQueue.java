@@ -223,7 +223,6 @@ public final class LockQueue {
                 : List.of();
     }
 
-    /** The nodes that hold the lock. */
     public Set<LockNode> holding() {
         return new HoldingNodes(spec, driver, nodes()).find();
     }

@@ -99,7 +99,6 @@ public final class LockSpec {
         return options;
     }
 
-    /** Whether the lock has an ACL other than the client's default. */
     public boolean hasOwnAcl() {
         return ownAcl.isPresent();
     }
@@ -152,7 +151,6 @@ public final class LockSpec {
         return parseOwn(lastName());
     }
 
-    /** A node of ours; an error if the driver does not recognise it. */
     public LockNode parseOwn(String name) {
         Optional<LockNode> node = parse(name);
         if (node.isEmpty()) {
@@ -178,7 +176,6 @@ public final class LockSpec {
         return node;
     }
 
-    /** Whether the driver's rule depends on the data of the path. */
     public boolean hasSharedRule() {
         return driver instanceof SharedRuleDriver;
     }

@@ -27,11 +27,9 @@ public final class KeepAlive {
     /** Keeps a check far below ZooKeeper's packet limit of 1 MiB, also if the paths are not of ASCII. */
     private static final int PATH_CHARACTERS_PER_CHECK = 100_000;
 
-    /** A node that is held. */
     public interface Grant {
         String nodePath();
 
-        /** When it was granted, by the engine's clock. */
         long grantedAt();
 
         /** Ends it as lost, if it has not ended; the session need not keep it any longer. */

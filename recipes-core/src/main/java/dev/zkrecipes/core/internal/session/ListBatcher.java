@@ -46,7 +46,6 @@ public final class ListBatcher {
     private final PersistentChildren persistent;
     private long answers; // to lists, so far
 
-    /** A list that is to be sent, and its recipients. */
     private final class Asked {
         private final ListQuery query;
         private final List<Consumer<ChildrenSnapshot>> replies = new ArrayList<>(1);
@@ -74,7 +73,6 @@ public final class ListBatcher {
         this.persistent = new PersistentChildren(zk);
     }
 
-    /** The children that it leaves out. */
     public PersistentChildren persistent() {
         return persistent;
     }

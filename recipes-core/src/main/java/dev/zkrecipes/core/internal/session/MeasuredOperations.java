@@ -371,7 +371,6 @@ public final class MeasuredOperations implements ForwardingOperations {
         inner.multi(create, answered(answer -> reply.accept(new Answer<>(answer.code(), path))));
     }
 
-    /** The operations with a persistent node in place of each container. */
     private static List<Op> withoutContainers(List<Op> operations) {
         return operations.stream()
                 .map(each -> makesContainer(each) && each.toRequestRecord() instanceof CreateRequest create

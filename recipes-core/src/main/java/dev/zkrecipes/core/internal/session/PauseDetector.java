@@ -41,7 +41,6 @@ public final class PauseDetector {
         this.lastBeat = scheduler.nanoTime();
     }
 
-    /** Continues with another time-out. */
     public void begin(long newTimeoutNanos) {
         timeoutNanos = newTimeoutNanos;
         begin();

@@ -96,7 +96,6 @@ public final class PersistentChildren {
         return answer.isOk() || answer.code() == Code.NOAUTH ? Answer.failed(Code.NODEEXISTS) : answer;
     }
 
-    /** A list without them. */
     ChildrenSnapshot leftOutOf(ChildrenSnapshot list) {
         return known.isEmpty() ? list : list.sifted(this::leftOutOf);
     }

@@ -53,7 +53,6 @@ public final class SessionNodes {
         bytes += size;
     }
 
-    /** Subtracts what was added, if anything was. */
     public void remove(String id, int size) {
         List<Runnable> told = waiting.remove(id);
         bytes -= size;

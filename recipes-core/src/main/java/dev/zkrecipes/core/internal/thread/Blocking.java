@@ -63,7 +63,6 @@ public final class Blocking {
         return deadline.clock().await(future, left(deadline)) ? Optional.of(valueOf(future)) : Optional.empty();
     }
 
-    /** Waits without a limit of time. */
     public static <T> T await(CompletableFuture<T> future, EngineScheduler clock) throws InterruptedException {
         while (!clock.await(future, FOR_EVER)) {}
         return valueOf(future);

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 public final class Completion {
     private Completion() {}
 
-    /** However {@code from} ends, so does {@code to}. */
     public static void forward(CompletableFuture<Void> from, CompletableFuture<Void> to) {
         forward(from, to, Runnable::run);
     }
@@ -37,7 +36,6 @@ public final class Completion {
                 }));
     }
 
-    /** Runs {@code action} when the future ends, on the thread that ends it. */
     public static <T> void on(CompletableFuture<T> future, BiConsumer<@Nullable T, @Nullable Throwable> action) {
         var unused = future.whenComplete(action);
     }

@@ -89,7 +89,6 @@ public final class Acls {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
-    /** Whether two lists grant the same to the same. */
     public static boolean areSame(List<ACL> one, List<ACL> other) {
         return rights(one).equals(rights(other));
     }

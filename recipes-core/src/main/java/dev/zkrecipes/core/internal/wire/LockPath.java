@@ -47,7 +47,6 @@ public final class LockPath {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /** The parent of a path other than the root. */
     public static String parent(String path) {
         int slash = path.lastIndexOf('/');
         return slash == 0 ? "/" : path.substring(0, slash);

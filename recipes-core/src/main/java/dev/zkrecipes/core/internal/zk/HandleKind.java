@@ -18,7 +18,6 @@ public sealed interface HandleKind {
     final class Opened implements HandleKind {
         private volatile String connectString;
 
-        /** Begins with a checked connect string. */
         public Opened(String connectString) {
             this.connectString = connectString;
         }

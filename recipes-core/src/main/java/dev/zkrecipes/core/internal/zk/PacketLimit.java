@@ -33,7 +33,6 @@ public final class PacketLimit {
 
     private PacketLimit() {}
 
-    /** The client's limit on a handle, in bytes. */
     public static int of(ZooKeeperOperations operations) {
         return operations
                 .handle()

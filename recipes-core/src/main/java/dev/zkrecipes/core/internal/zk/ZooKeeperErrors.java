@@ -15,13 +15,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The errors for the application when ZooKeeper refuses a request, or the engine fails in one. */
 public final class ZooKeeperErrors {
-    /** The message when the server does not accept the credentials of the client. */
     public static final String CREDENTIALS_REFUSED =
             "ZooKeeper refused the credentials of this client, or requires some that it did not give"
                     + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers);"
                     + " check its auth settings, and the server's";
 
-    /** What the creation of a lock's path is called in messages. */
     public static final String CREATE_PATH = "create the path ";
 
     private static final String OLDEST_SERVER = "3.6"; // the first with reads in a multi
