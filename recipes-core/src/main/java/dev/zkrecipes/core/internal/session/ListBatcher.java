@@ -55,6 +55,10 @@ public final class ListBatcher {
         }
 
         void tell(ChildrenSnapshot list) {
+            underWay--;
+            if (!asked.isEmpty()) {
+                sendSoon();
+            }
             ChildrenSnapshot shown = persistent.leftOutOf(list);
             for (int i = 0; i < replies.size(); i++) {
                 replies.get(i).accept(shown);
@@ -109,22 +113,15 @@ public final class ListBatcher {
             Asked next = asked.values().iterator().next();
             asked.remove(next.query);
             underWay++;
-            send(next.query, list -> answered(next, list));
+            send(next.query, next::tell);
         }
         List<Asked> behindWrite = List.copyOf(askedBehindWrite.values());
         askedBehindWrite.clear();
         behindWrite.forEach(this::sendBehindWrite);
     }
 
-    private void answered(Asked sent, ChildrenSnapshot list) {
-        underWay--;
-        if (!asked.isEmpty()) {
-            sendSoon();
-        }
-        sent.tell(list);
-    }
-
     private void sendBehindWrite(Asked asking) {
+        underWay++;
         ListQuery query = asking.query;
         List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
         check.accept(query.parts().stream().map(ListQuery.Part::path).toList(), written::add);
