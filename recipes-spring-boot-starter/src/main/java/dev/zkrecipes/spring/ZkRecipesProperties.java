@@ -33,6 +33,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param authFile A file of credentials, SCHEME:ID per line, such as digest:user:password.
  * @param clientConfig A properties file of ZooKeeper's client (zookeeper.*), for TLS and SASL.
  * @param waitAtMost How long methods with @WithLock wait that name no time.
+ * @param slowAfter After what time a request that still waits is logged as slow; not at all by default.
  * @param observers who is told of requests for locks
  */
 @ConfigurationProperties(prefix = "zkrecipes", ignoreUnknownFields = false)
@@ -44,6 +45,7 @@ record ZkRecipesProperties(
         @Nullable Path authFile,
         @Nullable Path clientConfig,
         @DefaultValue("10s") Duration waitAtMost,
+        @Nullable Duration slowAfter,
         @DefaultValue Observers observers) {
 
     /**
@@ -69,6 +71,7 @@ record ZkRecipesProperties(
         check("session-timeout", sessionTimeout, builder::sessionTimeout);
         check("namespace", namespace, builder::namespace);
         check("label", label, builder::ownerLabel);
+        check("slow-after", slowAfter, builder::slowAfter);
         check("auth-file", authFile, file -> addCredentials(file, builder));
         check("client-config", clientConfig, file -> builder.clientConfig(read(file)));
         told.forEach(builder::observer);

@@ -139,6 +139,7 @@ class StarterTest {
             zkrecipes.session-timeout=1ms      | zkrecipes.session-timeout
             zkrecipes.connect-string=zk:port   | zkrecipes.connect-string
             zkrecipes.namespace=shop           | zkrecipes.namespace
+            zkrecipes.slow-after=0s            | zkrecipes.slow-after
             zkrecipes.wait-at-most=-1s         | zkrecipes.wait-at-most
             zkrecipes.auth-file=/no/such/file  | zkrecipes.auth-file
             zkrecipes.client-config=/no/file   | zkrecipes.client-config
