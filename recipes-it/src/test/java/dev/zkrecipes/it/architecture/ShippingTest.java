@@ -5,8 +5,13 @@ package dev.zkrecipes.it.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.Manifest;
 import org.junit.jupiter.api.Test;
 
 /** What a release consists of. {@code bin/reproduce} looks into the jars themselves. */
@@ -58,6 +63,23 @@ class ShippingTest {
         for (Pom pom : Pom.published()) {
             assertThat(pom.one("/project/name")).as(pom.artifact()).isPresent();
             assertThat(pom.one("/project/description")).as(pom.artifact()).isPresent();
+        }
+    }
+
+    @Test
+    void publishedModule_isABundle_thatExportsNothingInternal() throws IOException {
+        for (Pom pom : Pom.built()) {
+            Attributes headers;
+            try (InputStream file = Files.newInputStream(pom.folder().resolve("target/classes/META-INF/MANIFEST.MF"))) {
+                headers = new Manifest(file).getMainAttributes();
+            }
+            String name = pom.one("/project/properties/module.name").orElseThrow();
+            assertThat(headers.getValue("Bundle-SymbolicName")).isEqualTo(name);
+            assertThat(headers.getValue("Export-Package"))
+                    .as(pom.artifact())
+                    .contains(name + ";version=")
+                    .doesNotContain(".internal");
+            assertThat(headers.getValue("Import-Package")).as(pom.artifact()).doesNotContain(".core.internal");
         }
     }
 
