@@ -68,10 +68,8 @@ final class Breaking {
             } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
                 failures++;
             } catch (KeeperException.NoAuthException e) {
-                throw new LockAccessException(
-                        "no right to delete " + shown
-                                + ": that needs DELETE on the path of the lock; give credentials that have it",
-                        e);
+                throw new LockAccessException("no right to delete " + shown
+                        + ": that needs DELETE on the path of the lock; give credentials that have it");
             } catch (KeeperException e) {
                 throw new LockException("cannot delete " + shown + ": " + e.code(), e);
             }
