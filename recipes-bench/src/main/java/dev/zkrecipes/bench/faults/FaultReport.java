@@ -115,7 +115,7 @@ final class FaultReport {
     private String picture(Tenure believer) {
         Tenure holder = evidence.tenures().stream()
                 .filter(each -> each.contender() == believer.contender() && each.lock() == believer.lock())
-                .filter(each -> each != believer && each.granted() < believer.lastBelieved())
+                .filter(each -> !each.equals(believer) && each.granted() < believer.lastBelieved())
                 .max(Comparator.comparingLong(Tenure::granted))
                 .orElseThrow();
         return HoldPicture.of(
