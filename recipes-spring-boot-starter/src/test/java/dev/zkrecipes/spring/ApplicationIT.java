@@ -101,6 +101,7 @@ class ApplicationIT {
                 "--management.endpoint.env.show-values=always",
                 "--management.endpoint.configprops.show-values=always",
                 "--zkrecipes.connect-string=" + server.connectString(),
+                "--zkrecipes.session-timeout=60s",
                 "--zkrecipes.namespace=/shop",
                 "--zkrecipes.auth-file=" + credentials,
                 "--zkrecipes.wait-at-most=1h",
@@ -138,8 +139,14 @@ class ApplicationIT {
         return server.nodeExists(path) ? server.children(path).size() : 0;
     }
 
+    /** One application for both: to start it takes longest. */
     @Test
-    void application_showsItsLocks() throws InterruptedException {
+    void application_showsItsLocks_andEndsWhatItDoes_beforeTheClientCloses() throws InterruptedException {
+        showsItsLocks();
+        endsWhatItDoes();
+    }
+
+    private void showsItsLocks() throws InterruptedException {
         String version = System.getProperty("boot.version", "3.5.7");
         assertThat(SpringBootVersion.getVersion()).isEqualTo(version);
         await().until(() -> get("health/zkrecipes").contains("\"status\":\"UP\""));
@@ -173,8 +180,7 @@ class ApplicationIT {
         assertThat(get("env") + get("configprops")).contains("shop-1").doesNotContain("a secret");
     }
 
-    @Test
-    void stoppingApplication_endsWhatItDoes_beforeTheClientCloses() {
+    private void endsWhatItDoes() {
         await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
         CompletableFuture<HttpResponse<String>> holds = ask("/ship/7");
         await().until(() -> nodes("/shop/orders/7") == 1);
