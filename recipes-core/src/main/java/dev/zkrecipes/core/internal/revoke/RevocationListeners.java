@@ -6,7 +6,12 @@ package dev.zkrecipes.core.internal.revoke;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.wire.RevocationMarks;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -16,6 +21,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The listeners for requests to give one hold back, and what each was told. The first listener makes the hold's nodes
@@ -23,13 +30,15 @@ import java.util.function.Consumer;
  * thread.
  */
 public final class RevocationListeners {
+    private static final Logger log = LoggerFactory.getLogger(RevocationListeners.class);
+
     /** How many requests that are over a listener still knows: one that lost its answer may be written once more. */
     private static final int REMEMBERED = 1_000;
 
     private final List<HeldNode> nodes;
     private final BooleanSupplier isStanding;
     private final Callbacks callbacks;
-    private final List<RevocationWatch> watches = new ArrayList<>();
+    private final List<Watch> watches = new ArrayList<>();
     private final List<Listener> listeners = new ArrayList<>();
     private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
 
@@ -57,8 +66,8 @@ public final class RevocationListeners {
         listeners.add(added);
         added.tell(known());
         if (watches.isEmpty()) {
-            nodes.forEach(node -> watches.add(new RevocationWatch(node, requests -> onRead(node, requests))));
-            List.copyOf(watches).forEach(RevocationWatch::begin);
+            nodes.forEach(node -> watches.add(new Watch(node)));
+            List.copyOf(watches).forEach(Watch::begin);
         }
     }
 
@@ -73,7 +82,7 @@ public final class RevocationListeners {
     }
 
     private void endNow() {
-        watches.forEach(RevocationWatch::end);
+        watches.forEach(Watch::end);
         watches.clear();
         listeners.clear();
         seen.clear();
@@ -110,6 +119,66 @@ public final class RevocationListeners {
             if (isStanding.getAsBoolean()) {
                 receiver.accept(request);
             }
+        }
+    }
+
+    /**
+     * Watches a node of the hold; nothing is read before there is a listener. A request is data of the node, so the
+     * first read shows what was asked before, and each later one what was asked since, even if the connection was lost
+     * in between. It also shows at once that the node was deleted. When the node is released the watch stays until it
+     * is gone, which ends it without another request.
+     */
+    private final class Watch implements WatchRegistry.Subscriber {
+        private final HeldNode held;
+        private boolean subscribed;
+
+        Watch(HeldNode held) {
+            this.held = held;
+        }
+
+        void begin() {
+            if (!held.hasEnded()) {
+                subscribed = true;
+                held.session().watches().subscribe(held.nodePath(), this);
+            }
+        }
+
+        void end() {
+            if (held.hasEnded()) {
+                Completion.on(held.gone(), (nothing, failure) -> unsubscribe());
+            } else {
+                unsubscribe();
+            }
+        }
+
+        private void unsubscribe() {
+            if (subscribed) {
+                subscribed = false;
+                held.session().watches().unsubscribe(held.nodePath(), this);
+            }
+        }
+
+        @Override
+        public void onRead(String path, Content content) {
+            if (!held.hasEnded()) {
+                RevocationListeners.this.onRead(held, RevocationMarks.in(content));
+            }
+        }
+
+        @Override
+        public void onGone(String path) {
+            subscribed = false;
+            held.onNodeGone();
+        }
+
+        @Override
+        public void onRefused(String path, Answer<?> answer) {
+            subscribed = false;
+            log.warn(
+                    "ZooKeeper refuses to show the lock node {} to its holder ({}), so requests to give the lock back are not"
+                            + " seen. Give the client READ rights on its nodes.",
+                    path,
+                    answer.code());
         }
     }
 }

@@ -7,6 +7,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
@@ -59,5 +61,21 @@ class RevocationListenersTest extends HeldScene {
         assertThat(told).hasSize(1_101);
         show(first);
         assertThat(told).hasSize(1_102);
+    }
+
+    @Test
+    void watchOfANodeThatIsReleased_staysUntilTheNodeIsGone() {
+        WatchRegistry watches = held.session().watches();
+        listeners.add(told::add);
+        scheduler.run();
+        assertThat(watches.isEmpty()).isFalse();
+
+        HeldNodes.release(List.of(held));
+        listeners.end();
+        assertThat(watches.isEmpty()).isFalse();
+        scheduler.run();
+        assertThat(operations.nodes()).isEmpty();
+        assertThat(operations.dropped()).as("no request for it").isEmpty();
+        assertThat(watches.isEmpty()).isTrue();
     }
 }
