@@ -263,7 +263,7 @@ public final class ZooKeeperClientBuilder {
      * @throws IllegalArgumentException if it is not positive
      */
     public ZooKeeperClientBuilder slowAfter(Duration wait) {
-        Preconditions.checkArgument(wait.toNanos() > 0, "slowAfter is %s, must be positive", wait);
+        Preconditions.checkArgument(!wait.isNegative() && !wait.isZero(), "slowAfter is %s, must be positive", wait);
         slowAfter = wait;
         return this;
     }

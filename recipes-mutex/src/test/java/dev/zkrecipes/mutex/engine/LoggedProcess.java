@@ -25,7 +25,7 @@ final class LoggedProcess {
     public static void main(String[] arguments) throws Exception {
         System.out.println(
                 "jdk.jfr: " + ModuleLayer.boot().findModule("jdk.jfr").isPresent());
-        String[] server = arguments[0].split(":");
+        String[] server = arguments[0].split(":", -1);
         CountDownLatch slow = new CountDownLatch(1);
         CountDownLatch left = new CountDownLatch(1);
         try (FaultProxy proxy = FaultProxy.to(server[0], Integer.parseInt(server[1]));

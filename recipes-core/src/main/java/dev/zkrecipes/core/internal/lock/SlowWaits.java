@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
@@ -39,7 +40,7 @@ public final class SlowWaits implements LockObserver {
     record Wait(LockHost client, LockGroup group, long askedAt, BooleanSupplier isOver, Runnable tellOnce) {}
 
     public SlowWaits(Duration after) {
-        this.after = after.toNanos();
+        this.after = TimeUnit.NANOSECONDS.convert(after); // at most 292 years
     }
 
     /** Requests come by {@link #add}. */

@@ -22,8 +22,7 @@ import org.apache.zookeeper.OpResult;
  * The lists of lock paths that attempts of one session ask for. A list that is asked for while the engine is busy with
  * other tasks is sent once, after them, and serves all requests for it: a list shows every create of the session that
  * was sent before it. So a thousand attempts that begin or are woken at once cost one list, sorted once. Only so many
- * are under way at a time, and what is asked for meanwhile is sent after the next answer: ten thousand lists of ten
- * thousand names do not fit into a heap.
+ * are under way at a time, and the rest is sent after the next answer: ten thousand of them do not fit into a heap.
  *
  * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to one of several paths is lost
  * with the connection, it may have been larger than a packet can be: from then on those paths are listed one by one.

@@ -5,7 +5,9 @@ package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
@@ -49,6 +51,7 @@ class SlowWaitsTest {
             })
             .build();
 
+    @CanIgnoreReturnValue
     private CompletableFuture<Lease> waiting(String path, String nodeName) {
         CompletableFuture<Lease> asked = new LockInternals(
                         client, path, new TestDriver(nodeName), LockOptions.defaults())
@@ -136,5 +139,10 @@ class SlowWaitsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ZooKeeperClient.builder().slowAfter(Duration.ZERO))
                 .withMessage("slowAfter is PT0S, must be positive");
+    }
+
+    @Test
+    void timeOfCenturies_isAccepted() {
+        assertThatNoException().isThrownBy(() -> new SlowWaits(Duration.ofDays(365 * 300)));
     }
 }
