@@ -18,15 +18,22 @@ final class AfterTransaction {
 
     /** Whether the lease is closed by the end of the thread's transaction; false if it has none. */
     static boolean closes(Lease lease) {
-        if (!HAS_TRANSACTIONS || !TransactionSynchronizationManager.isSynchronizationActive()) {
-            return false;
-        }
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-            @Override
-            public void afterCompletion(int status) {
-                lease.close();
+        return HAS_TRANSACTIONS && Transaction.closes(lease);
+    }
+
+    /** Where there are no transactions the JVM refuses this class as soon as it sees it. */
+    private static final class Transaction {
+        static boolean closes(Lease lease) {
+            if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+                return false;
             }
-        });
-        return true;
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void afterCompletion(int status) {
+                    lease.close();
+                }
+            });
+            return true;
+        }
     }
 }

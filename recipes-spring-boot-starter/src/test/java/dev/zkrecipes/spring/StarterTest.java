@@ -16,9 +16,14 @@ import dev.zkrecipes.micrometer.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.reflect.Method;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -120,6 +125,32 @@ class StarterTest {
                         .hasSingleBean(ZooKeeperClient.class)
                         .doesNotHaveBean(LocksEndpoint.class)
                         .doesNotHaveBean("lockRegistry"));
+    }
+
+    /** As in an application whose web starter brings no transactions. The filter above does not see what links. */
+    @Test
+    void lock_isReleased_whereThereAreNoTransactions() throws Exception {
+        URL[] classes = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !entry.contains("spring-tx"))
+                .map(StarterTest::url)
+                .toArray(URL[]::new);
+        try (URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader())) {
+            Method closes = Stream.of(
+                            loader.loadClass(AfterTransaction.class.getName()).getDeclaredMethods())
+                    .filter(method -> method.getName().equals("closes"))
+                    .findFirst()
+                    .orElseThrow();
+            closes.setAccessible(true);
+            assertThat(closes.invoke(null, (Object) null)).isEqualTo(false);
+        }
+    }
+
+    private static URL url(String file) {
+        try {
+            return Path.of(file).toUri().toURL();
+        } catch (MalformedURLException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
