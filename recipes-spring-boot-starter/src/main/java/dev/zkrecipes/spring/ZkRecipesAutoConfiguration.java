@@ -17,12 +17,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.actuate.health.Health;
@@ -57,13 +54,14 @@ import org.springframework.integration.support.locks.LockRegistry;
 public final class ZkRecipesAutoConfiguration {
     ZkRecipesAutoConfiguration() {}
 
-    @Bean
+    @Bean(destroyMethod = "")
     @ConditionalOnMissingBean
     ZooKeeperClient zooKeeperClient(
             ZkRecipesProperties properties,
             ObjectProvider<LockObserver> observers,
-            ObjectProvider<Consumer<ZooKeeperClientBuilder>> customizers) {
-        return properties.client(observers.orderedStream(), customizers.orderedStream());
+            ObjectProvider<Consumer<ZooKeeperClientBuilder>> customizers,
+            FirstAndLast last) {
+        return last.closes(properties.client(observers.orderedStream(), customizers.orderedStream()));
     }
 
     @Bean
@@ -92,10 +90,9 @@ public final class ZkRecipesAutoConfiguration {
         return advisor;
     }
 
-    /** Also with {@code spring.aop.auto=false}: a method without its lock would be worse than one proxy more. */
     @Bean
-    static BeanFactoryPostProcessor zkrecipesProxies() {
-        return beans -> AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
+    static FirstAndLast zkrecipesFirstAndLast() {
+        return new FirstAndLast();
     }
 
     @Bean

@@ -28,11 +28,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -150,6 +152,35 @@ class StarterTest {
             return Path.of(file).toUri().toURL();
         } catch (MalformedURLException e) {
             throw new AssertionError(e);
+        }
+    }
+
+    /** Such as an executor, whose tasks call methods with locks and which has no reason to know of the client. */
+    @Test
+    void client_closesAfterBeansThatDoNotKnowIt() {
+        Worker[] worker = new Worker[1];
+        boot.withPropertyValues(CONNECT).withUserConfiguration(Working.class).run(context -> {
+            worker[0] = context.getBean(Worker.class);
+            worker[0].client = context.getBean(ZooKeeperClient.class);
+        });
+        assertThat(worker[0].atTheEnd).isEqualTo(ConnectionState.CONNECTING);
+        assertThat(worker[0].client.connectionState()).isEqualTo(ConnectionState.CLOSED);
+    }
+
+    static final class Working {
+        @Bean
+        Worker worker() {
+            return new Worker();
+        }
+    }
+
+    static final class Worker implements AutoCloseable {
+        private @Nullable ZooKeeperClient client;
+        private @Nullable ConnectionState atTheEnd;
+
+        @Override
+        public void close() {
+            atTheEnd = Objects.requireNonNull(client).connectionState();
         }
     }
 

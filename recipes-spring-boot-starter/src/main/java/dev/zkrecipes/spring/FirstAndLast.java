@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+
+/**
+ * What happens before other beans are made, and after they are destroyed, as Spring makes this one first. An executor
+ * whose tasks call methods with {@link WithLock} does not know the client, and has to end before that closes.
+ */
+final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
+    private @Nullable ZooKeeperClient client;
+
+    /** Also with {@code spring.aop.auto=false}: a method without its lock would be worse than one proxy more. */
+    @Override
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+        AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
+    }
+
+    /** Returns the client, which it closes in the end. */
+    ZooKeeperClient closes(ZooKeeperClient made) {
+        client = made;
+        return made;
+    }
+
+    @Override
+    public void destroy() {
+        if (client != null) {
+            client.close();
+        }
+    }
+}
