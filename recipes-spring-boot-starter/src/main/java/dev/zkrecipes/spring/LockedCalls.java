@@ -51,7 +51,7 @@ final class LockedCalls implements SmartLifecycle {
         Optional<Lease> acquired = acquire(mutex, method);
         if (acquired.isEmpty()) {
             if (method.skips()) {
-                return LockedMethod.skipped(call.getMethod());
+                return method.skipped();
             }
             throw new LockNotAcquiredException("the lock " + mutex.path() + " stayed busy, and " + method.name()
                     + " was not run" + (isRunning() ? "" : ": the application is stopping"));

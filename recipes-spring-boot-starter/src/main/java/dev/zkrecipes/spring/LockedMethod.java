@@ -6,6 +6,7 @@ package dev.zkrecipes.spring;
 import dev.zkrecipes.core.LockOptions;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +34,12 @@ import org.springframework.util.Assert;
 
 /** A method with {@link WithLock}, checked and read once: the parts of its path, and what its annotation says. */
 record LockedMethod(
-        String name, List<Expression> path, @Nullable Duration waitAtMost, boolean skips, LockOptions options) {
+        String name,
+        Method method,
+        List<Expression> path,
+        @Nullable Duration waitAtMost,
+        boolean skips,
+        LockOptions options) {
     private static final DefaultParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
     private static final TemplateParserContext BRACES = new TemplateParserContext("{", "}");
 
@@ -43,7 +49,8 @@ record LockedMethod(
 
     /** Reads a method of a bean; throws {@link IllegalStateException} if it can never do what its annotation says. */
     static LockedMethod of(Method method, Class<?> bean, WithLock annotation, UnaryOperator<String> placeholders) {
-        String name = bean.getSimpleName() + "." + method.getName();
+        Class<?> owner = Proxy.isProxyClass(bean) ? method.getDeclaringClass() : bean;
+        String name = owner.getSimpleName() + "." + method.getName();
         Class<?> result = method.getReturnType();
         boolean skips = annotation.ifBusy() == WithLock.IfBusy.SKIP;
         try {
@@ -63,6 +70,7 @@ record LockedMethod(
             String wait = placeholders.apply(annotation.waitAtMost());
             return new LockedMethod(
                     name,
+                    method,
                     parse(placeholders.apply(annotation.value())),
                     wait.isEmpty() ? null : notNegative(DurationStyle.detectAndParse(wait)),
                     skips,
@@ -96,8 +104,7 @@ record LockedMethod(
 
     /** The path for a call; throws {@link IllegalArgumentException} if a value has no place in it. */
     String path(MethodInvocation call) {
-        EvaluationContext values =
-                new MethodBasedEvaluationContext(call.getThis(), call.getMethod(), call.getArguments(), NAMES);
+        EvaluationContext values = new MethodBasedEvaluationContext(call.getThis(), method, call.getArguments(), NAMES);
         StringBuilder text = new StringBuilder();
         for (Expression part : path) {
             text.append(part instanceof LiteralExpression ? part.getExpressionString() : segment(part, values));
@@ -123,7 +130,8 @@ record LockedMethod(
     }
 
     /** What a call returns that is skipped. */
-    static @Nullable Object skipped(Method method) {
+    @Nullable
+    Object skipped() {
         return method.getReturnType() == Optional.class ? Optional.empty() : null;
     }
 }

@@ -4,18 +4,22 @@
 package dev.zkrecipes.spring;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
 
 /** Finds the methods with {@link WithLock}, as beans are made, and refuses those that cannot work. */
 final class LockedMethods extends StaticMethodMatcherPointcut {
-    private final ConcurrentMap<Method, LockedMethod> known = new ConcurrentHashMap<>();
+    private final ConcurrentMap<MethodClassKey, LockedMethod> known = new ConcurrentHashMap<>();
     private final UnaryOperator<String> placeholders;
 
     LockedMethods(UnaryOperator<String> placeholders) {
@@ -25,16 +29,40 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
 
     @Override
     public boolean matches(Method method, Class<?> bean) {
-        Method called = AopUtils.getMostSpecificMethod(method, bean);
-        WithLock annotation = AnnotatedElementUtils.findMergedAnnotation(called, WithLock.class);
+        Class<?> owner = ClassUtils.getUserClass(bean);
+        Method called = called(method, owner);
+        WithLock annotation = annotation(called, owner);
         if (annotation == null) {
             return false;
         }
-        known.computeIfAbsent(called, each -> LockedMethod.of(each, bean, annotation, placeholders));
+        known.computeIfAbsent(
+                new MethodClassKey(called, owner), any -> LockedMethod.of(called, owner, annotation, placeholders));
         return true;
     }
 
     LockedMethod of(Method method, Class<?> bean) {
-        return Objects.requireNonNull(known.get(AopUtils.getMostSpecificMethod(method, bean)));
+        Class<?> owner = ClassUtils.getUserClass(bean);
+        return Objects.requireNonNull(known.get(new MethodClassKey(called(method, owner), owner)));
+    }
+
+    /** The bean's own method; for the proxy that stands for a repository, whose methods are final, the interface's. */
+    private static Method called(Method method, Class<?> owner) {
+        return Proxy.isProxyClass(owner) ? method : AopUtils.getMostSpecificMethod(method, owner);
+    }
+
+    /** The method's, or that of an interface of the bean which the class that has the method does not implement. */
+    private static @Nullable WithLock annotation(Method called, Class<?> owner) {
+        WithLock own = AnnotatedElementUtils.findMergedAnnotation(called, WithLock.class);
+        if (own != null || called.getDeclaringClass() == owner) {
+            return own;
+        }
+        return ClassUtils.getAllInterfacesForClassAsSet(owner).stream()
+                .filter(type -> !type.isAssignableFrom(called.getDeclaringClass()))
+                .map(type -> ClassUtils.getMethodIfAvailable(type, called.getName(), called.getParameterTypes()))
+                .filter(Objects::nonNull)
+                .map(each -> AnnotatedElementUtils.findMergedAnnotation(each, WithLock.class))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 }

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.actuate.health.Status;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -353,6 +355,60 @@ class StarterTest {
                 .withBean(Fine.class)
                 .run(context ->
                         assertThat(context.getBean(Fine.class).getClass()).isNotEqualTo(Fine.class));
+    }
+
+    /** As Spring Data and MyBatis make beans of interfaces. */
+    @Test
+    void methodOfAProxiedInterface_isLocked_byTheNameOfTheInterface() throws NoSuchMethodException {
+        Repository made = (Repository) Proxy.newProxyInstance(
+                Repository.class.getClassLoader(), new Class<?>[] {Repository.class}, (proxy, method, given) -> null);
+        boot.withPropertyValues(CONNECT)
+                .withBean(Repository.class, () -> made)
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .getBean(Repository.class)
+                        .matches(AopUtils::isAopProxy));
+        LockedMethods methods = new LockedMethods(text -> text);
+        Method save = Repository.class.getDeclaredMethod("save", String.class);
+        assertThat(methods.matches(save, made.getClass())).isTrue();
+        assertThat(methods.of(save, made.getClass()).name()).isEqualTo("Repository.save");
+    }
+
+    interface Repository {
+        @WithLock(value = "/repository/{#id}", ifBusy = WithLock.IfBusy.SKIP)
+        Object save(String id);
+    }
+
+    @Test
+    void annotationOfAnInterface_isFound_whereTheMethodIsInherited() throws NoSuchMethodException {
+        LockedMethods methods = new LockedMethods(text -> text);
+        Method save = Inherited.class.getDeclaredMethod("save", String.class);
+        assertThat(methods.matches(save, Inherited.class)).isFalse();
+        assertThat(methods.matches(save, Inheriting.class)).isTrue();
+        assertThat(methods.of(save, Inheriting.class).name()).isEqualTo("Inheriting.save");
+    }
+
+    static class Inherited {
+        public Optional<String> save(String id) {
+            throw new AssertionError();
+        }
+    }
+
+    static class Inheriting extends Inherited implements Repository {}
+
+    @Test
+    void skippedCall_byAnInterfaceThatKnowsNoOptional_returnsAnEmptyOne() throws NoSuchMethodException {
+        LockedMethods methods = new LockedMethods(text -> text);
+        Method asCalled = Repository.class.getDeclaredMethod("save", String.class);
+        assertThat(methods.matches(asCalled, Skipping.class)).isTrue();
+        assertThat(methods.of(asCalled, Skipping.class).skipped()).isEqualTo(Optional.empty());
+    }
+
+    static class Skipping implements Repository {
+        @Override
+        public Optional<String> save(String id) {
+            throw new AssertionError();
+        }
     }
 
     static class Fine {
