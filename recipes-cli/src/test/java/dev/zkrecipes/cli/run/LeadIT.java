@@ -10,8 +10,11 @@ import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -31,6 +34,21 @@ class LeadIT {
     /** Leads until it is told to end, or a line comes. */
     private static final String LEADS =
             "trap 'echo told; exit 3' TERM; echo term $ZKLOCK_FENCE; echo pid $$; until read -t 0.1 x; do :; done; exit 5";
+
+    /** The first term is lost while the launcher asks for it. */
+    private static final String KEEPER_THAT_SAYS_STOP = """
+            #!/bin/bash
+            echo "+command 3 1 1"
+            while read -r line; do
+              case $line in
+                go) echo "+granted 0.5" ;;
+                target*) echo +watched ;;
+                ask) if [ "$again" ]; then echo +alive; else echo +stop; fi ;;
+                *again) again=1; echo +again; sleep 3; echo "+granted 0.5" ;;
+                over*) echo "+end 0"; exit ;;
+              esac
+            done
+            """;
 
     private static final String NO_PAUSE = "--pause=0";
     private static final String NO_NEXT_TERM = "--pause=3600";
@@ -195,6 +213,22 @@ class LeadIT {
                 zklock.signal("TERM");
             }
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(heeded ? 143 : 129);
+        }
+    }
+
+    @Test
+    void questionThatStopAnswered_isNoneOfTheNextTerm() throws IOException, InterruptedException {
+        Path java = Files.createDirectories(folder.resolve("jdk/bin")).resolve("java");
+        Files.writeString(java, KEEPER_THAT_SAYS_STOP);
+        Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", folder.resolve("jdk").toString());
+        String command = "echo term; sleep 3; echo worked on";
+        try (RunningZkLock zklock = RunningZkLock.start(folder, environment, "lead", path, "sh", "-c", command)) {
+            zklock.awaitOut("worked on");
+            zklock.signal("TERM");
+            zklock.awaitExit();
+            assertThat(zklock.err()).doesNotContain("has not answered");
         }
     }
 
