@@ -249,6 +249,7 @@ class StarterTest {
     static class Refused {
         static class PrivateMethod {
             @WithLock("/refused")
+            @SuppressWarnings("UnusedMethod")
             private void refused() {}
         }
 
