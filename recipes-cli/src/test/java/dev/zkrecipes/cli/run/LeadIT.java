@@ -198,6 +198,24 @@ class LeadIT {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"TERM, 143", "HUP, 129"})
+    void signalWhileTheLeadershipIsGivenBack_endsIt(String name, int code) throws IOException, InterruptedException {
+        try (RunningZkLock zklock = lead(NO_NEXT_TERM, "echo term $ZKLOCK_FENCE; read x; exit 9")) {
+            awaitTerms(zklock, 1);
+            ProcessHandle keeper = zklock.keeper();
+            RunningZkLock.signal("STOP", keeper.pid());
+            zklock.in().write('\n');
+            zklock.in().flush();
+            ProcessHandle launcher = ProcessHandle.of(zklock.pid()).orElseThrow();
+            await().atMost(RunningZkLock.LIMIT)
+                    .untilAsserted(() -> assertThat(launcher.children()).containsExactly(keeper));
+            zklock.signal(name);
+            RunningZkLock.signal("CONT", keeper.pid());
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(code);
+        }
+    }
+
     /** As a daemon reads its settings again; and as a command that does not dies with the terminal. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
