@@ -25,7 +25,7 @@ import java.lang.annotation.Target;
  * is lost while the method runs, the caller gets a {@link dev.zkrecipes.core.LockLostException} in place of the result:
  * another process may have done the same meanwhile.
  *
- * <p>A call from within the same object passes Spring's proxy by, and takes no lock. The context does not start with an
+ * <p>A call from within the same object bypasses Spring's proxy, and takes no lock. The context does not start with an
  * annotated method that could never have the lock, being private, static or final; nor with one whose work goes on
  * after it has returned, as that of a {@code Future}, a reactive type or a {@code Stream} does.
  */

@@ -40,7 +40,7 @@ final class HoldPicture {
             picture.bar("A's stale write is accepted", "#c00", List.of(new Span(late, late)));
         }
         picture.holder("B", b, log, "#2a6");
-        return picture.svg(who + ": A (client " + a.client() + ") believes to hold lock " + a.lock()
+        return picture.svg(who + ": A (client " + a.client() + ") believes it holds lock " + a.lock()
                 + ", which B (client " + b.client() + ") has been granted");
     }
 
@@ -50,7 +50,7 @@ final class HoldPicture {
             bar(name + " has a node on the servers", "#bcd", List.of(new Span(life.createdAt(), life.deletedAt())));
         }
         bar(name + " is told that it holds", "#057", List.of(new Span(tenure.granted(), tenure.granted())));
-        bar(name + " believes to hold", color, tenure.believed());
+        bar(name + " believes it holds", color, tenure.believed());
     }
 
     private void bar(String label, String color, List<Span> spans) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The lock of ZooKeeper's "Recipes and Solutions" on its client: a sequential ephemeral node, whose name has a GUID
  * by which it is found again when the answer to its creation is lost, and a watch on the next lower one. What fails
- * with the connection is repeated. Its user believes to hold the lock until it hears that the session expired.
+ * with the connection is repeated. Its user believes it holds the lock until it hears that the session expired.
  */
 final class TextbookRival implements Rival {
     private final String connectString;

@@ -143,7 +143,7 @@ class FaultVerdictTest {
                 .newDocumentBuilder()
                 .parse(folder.resolve("violation.svg").toFile());
         assertThat(picture.getElementsByTagName("rect").getLength()).isEqualTo(1 + 2 + 2 + 3);
-        assertThat(folder.resolve("report.html")).content().contains("A believes to hold", "B believes to hold");
+        assertThat(folder.resolve("report.html")).content().contains("A believes it holds", "B believes it holds");
     }
 
     @Test
