@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         header = "Runs a command while it leads.",
         customSynopsis = "zklock lead [--once] [OPTIONS] PATH [--] COMMAND...",
         description = {
-            "Of all that stand for PATH, one leads at a time, and only there the command runs. If the leadership is lost, the "
+            "Of all candidates for PATH one leads at a time, and only there the command runs. If the leadership is lost, the "
                     + "command is ended: TERM, grace, KILL. If the command ends, the leadership is given back. Either way zklock "
                     + "stands again, behind the others, and starts the command in its next term. TERM, INT and QUIT to zklock go to "
                     + "the command, and zklock ends with it.",
@@ -46,7 +46,7 @@ import picocli.CommandLine.Spec;
         exitCodeList = {
             " :that of the command, after a signal or with --once",
             "64, 65, 69, 70, 77, 126, 127:as those of zklock run",
-            "76:zklock's JVM was killed; with --once also: the leadership was lost",
+            "76:zklock's JVM was killed or stuck, or zklock was stopped at a loss; with --once: at any loss",
             "128+N:signal N ended zklock while it did not lead"
         })
 public final class LeadCommand implements Callable<Integer> {
