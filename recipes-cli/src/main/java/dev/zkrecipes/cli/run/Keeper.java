@@ -371,7 +371,9 @@ public final class Keeper {
         boolean ends = reaction == Reaction.TERM;
         BooleanSupplier over = () -> commandCode.isPresent() || gone || kept != lease;
         boolean first;
+        List<String> ended;
         synchronized (this) {
+            ended = target;
             first = ends && !ending && !over.getAsBoolean();
             ending |= first;
             if (first) {
@@ -383,18 +385,25 @@ public final class Keeper {
             if (first
                     && !(await(() -> heard || over.getAsBoolean(), HEARD)
                             && await(over, settings.grace().plus(HEARD)))) {
-                endTarget();
-                hear("over " + (ExitCodes.SIGNALLED + TERM));
+                endTarget(ended);
+                overWithout(lease);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
+    /** As if the launcher had said so, unless it has, and {@code lead} may be in another term. */
+    private synchronized void overWithout(Lease lease) {
+        if (kept == lease && commandCode.isEmpty()) {
+            hear("over " + (ExitCodes.SIGNALLED + TERM));
+        }
+    }
+
     /** The lock is not given back before the command is gone. */
     private void outliveTheLauncher() throws InterruptedException {
         if (settings.onLost() == Reaction.TERM) {
-            endTarget();
+            endTarget(target);
             return;
         }
         Optional<ProcessHandle> command = ProcessHandle.of(Long.parseLong(target.get(1)));
@@ -403,10 +412,10 @@ public final class Keeper {
         }
     }
 
-    private void endTarget() throws InterruptedException {
+    private void endTarget(List<String> ended) throws InterruptedException {
         List<String> command =
                 new ArrayList<>(List.of(System.getProperty(LAUNCHER), "--end", Seconds.show(settings.grace())));
-        command.addAll(target);
+        command.addAll(ended);
         while (true) {
             try {
                 Process end = new ProcessBuilder(command)

@@ -9,10 +9,13 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -248,6 +251,62 @@ class LeadIT {
             zklock.awaitExit();
             assertThat(zklock.err()).doesNotContain("has not answered");
         }
+    }
+
+    /** Such as one of another user: the launcher gives up on it after the KILL, when the keeper has begun to end it, too. */
+    @Test
+    void whatOutlivesItsTerm_endsNoLaterOne() throws IOException, InterruptedException {
+        Path gone = folder.resolve("gone");
+        Path ends = folder.resolve("ends");
+        Path launcher = Files.writeString(
+                folder.resolve("launcher"),
+                "#!/bin/sh\n>" + ends + "; until [ -e " + gone + " ]; do sleep 0.1; done\n");
+        Files.setPosixFilePermissions(launcher, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Process keeper = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                        "-Dzklock.launcher=" + launcher,
+                        "-jar",
+                        "target/zklock.jar",
+                        "lead",
+                        "--connect=" + server.connectString(),
+                        "--grace=0.1",
+                        NO_PAUSE,
+                        path,
+                        "true")
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try (BufferedReader said = keeper.inputReader();
+                PrintWriter to = new PrintWriter(keeper.outputWriter(), true)) {
+            awaitLine(said, "+command ");
+            to.println("go");
+            awaitLine(said, "+granted ");
+            to.println("target group 1 0 0");
+            awaitLine(said, "+watched");
+            server.deleteNode(leader());
+            awaitLine(said, "+stop");
+            to.println("ending");
+            await().atMost(RunningZkLock.LIMIT).until(() -> Files.exists(ends));
+            to.println("over 137 again");
+            awaitLine(said, "+again");
+            awaitLine(said, "+granted ");
+            to.println("target group 1 0 0");
+            awaitLine(said, "+watched");
+            String second = leader();
+            Files.createFile(gone);
+            await().during(Duration.ofSeconds(1)).atMost(RunningZkLock.LIMIT).until(() -> server.nodeExists(second));
+            to.println("over 5");
+            awaitLine(said, "+end 5");
+        } finally {
+            keeper.destroyForcibly();
+        }
+    }
+
+    private static void awaitLine(BufferedReader said, String begin) throws IOException {
+        String line = said.readLine();
+        while (line.startsWith("+env ")) {
+            line = said.readLine();
+        }
+        assertThat(line).startsWith(begin);
     }
 
     @Test
