@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * letting go of the port for the moment of binding.)
  */
 final class LoopbackPort implements AutoCloseable {
+    private static final int TRIES = 250;
+    private static final long PAUSE_NANOS = 20_000_000;
+
     private final InetSocketAddress address;
     private @Nullable Socket placeholder;
 
@@ -60,13 +64,23 @@ final class LoopbackPort implements AutoCloseable {
         return "127.0.0.1:" + number();
     }
 
-    /** Runs {@code listening}, which must bind with address reuse and make everything anew when called again. */
+    /**
+     * Runs {@code listening}, which must bind with address reuse and make everything anew when called again: a process
+     * that is just being started has a copy of a listener that was closed, for a moment.
+     */
     synchronized <T> T listen(Listening<T> listening) throws IOException {
-        try {
-            return listening.on(address);
-        } catch (BindException e) {
+        for (int left = TRIES; ; left--) {
+            try {
+                return listening.on(address);
+            } catch (BindException e) {
+                if (left == 0) {
+                    throw e;
+                }
+            }
+            if (placeholder == null) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
             letGo();
-            return listening.on(address);
         }
     }
 

@@ -41,6 +41,24 @@ class LoopbackPortTest {
         }
     }
 
+    /** As a process that was started just before it was closed has it. */
+    @Test
+    void listenerThatIsClosedALittleLater_isWaitedFor() throws IOException {
+        AtomicInteger tries = new AtomicInteger();
+        try (LoopbackPort port = LoopbackPort.reserve();
+                ServerSocket before = port.listen(LoopbackPortTest::listenOn)) {
+            try (ServerSocket listener = port.listen(address -> {
+                if (tries.incrementAndGet() == 5) {
+                    before.close();
+                }
+                return listenOn(address);
+            })) {
+                assertThat(listener.getLocalPort()).isEqualTo(port.number());
+            }
+            assertThat(tries).hasValue(5);
+        }
+    }
+
     @Test
     void portHeldExclusively_isReleasedWhileListening() throws IOException {
         AtomicInteger tries = new AtomicInteger();
