@@ -68,7 +68,7 @@ final class NamedMeters {
 
     private long oldest(Map<Progress, Long> goingOn) {
         long now = registry.config().clock().monotonicTime();
-        return goingOn.values().stream().mapToLong(begin -> now - begin).max().orElse(0);
+        return goingOn.values().stream().mapToLong(begin -> now - begin).reduce(0, Math::max); // one may just begin
     }
 
     private LastingMeter<Counter> counter(String name, String description) {

@@ -61,12 +61,17 @@ final class RegistryMeters {
     }
 
     private long countClients(ConnectionState state) {
-        clients.removeIf(client -> client.get() == ConnectionState.CLOSED);
+        forgetClosed();
         return clients.stream().filter(client -> client.get() == state).count();
+    }
+
+    private void forgetClosed() {
+        clients.removeIf(client -> client.get() == ConnectionState.CLOSED);
     }
 
     /** Shows the state of a client until it is closed. */
     void add(Supplier<ConnectionState> client) {
+        forgetClosed(); // nobody may ever ask for the gauges
         clients.add(client);
         showClients();
     }

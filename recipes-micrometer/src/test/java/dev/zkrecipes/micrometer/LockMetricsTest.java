@@ -6,6 +6,7 @@ package dev.zkrecipes.micrometer;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MockClock;
@@ -14,6 +15,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -67,6 +69,34 @@ class LockMetricsTest {
         assertThat(registry.get("zkrecipes.lock.oldest.wait").gauge().value()).isZero();
         assertThat(registry.get("zkrecipes.lock.oldest.hold").gauge().value()).isEqualTo(7);
         registry.close();
+    }
+
+    /** The clock is read before the times of what goes on, and one may begin in between. */
+    @Test
+    void oldestWait_isNotNegative() {
+        MockClock clock = new MockClock();
+        SimpleMeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+        new LockMetrics(registry).onWaiting(new LockObserver.Request("/locks/orders", Optional.empty(), "lock-"));
+        clock.add(Duration.ofSeconds(-1));
+        assertThat(registry.get("zkrecipes.lock.oldest.wait").gauge().value()).isZero();
+        registry.close();
+    }
+
+    @Test
+    void closedClient_isForgotten_alsoIfNobodyReadsTheGauges() {
+        LockMetrics metrics = new LockMetrics(meters);
+        WeakReference<Object> closed = new WeakReference<>(observeClosedClient(metrics));
+        metrics.onClient(() -> ConnectionState.CONNECTED);
+        await().until(() -> {
+            System.gc();
+            return closed.refersTo(null);
+        });
+    }
+
+    private static Object observeClosedClient(LockMetrics metrics) {
+        AtomicReference<ConnectionState> state = new AtomicReference<>(ConnectionState.CLOSED);
+        metrics.onClient(state::get);
+        return state;
     }
 
     /** The meters refer to their registry. */
