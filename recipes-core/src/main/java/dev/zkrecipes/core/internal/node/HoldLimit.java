@@ -22,18 +22,21 @@ public final class HoldLimit {
 
     /** From now on. */
     public HoldLimit(EngineScheduler scheduler, Duration most) {
-        this(scheduler, scheduler.nanoTime(), most.toNanos());
+        this(scheduler, scheduler.nanoTime(), most.toNanos(), false);
     }
 
-    private HoldLimit(EngineScheduler scheduler, long beganAt, long endsAfter) {
+    private HoldLimit(EngineScheduler scheduler, long beganAt, long endsAfter, boolean changed) {
         this.scheduler = scheduler;
         this.beganAt = beganAt;
         this.endsAfter = new AtomicLong(endsAfter);
+        this.changed = changed;
     }
 
     /** What is left of a limit, for a node that continues the hold. */
     static @Nullable HoldLimit withEndOf(@Nullable HoldLimit limit) {
-        return limit == null ? null : new HoldLimit(limit.scheduler, limit.beganAt, limit.endsAfter.get());
+        return limit == null
+                ? null
+                : new HoldLimit(limit.scheduler, limit.beganAt, limit.endsAfter.get(), limit.changed);
     }
 
     /** Runs the task on the engine thread when the time is over; again if it was changed, and on that thread. */

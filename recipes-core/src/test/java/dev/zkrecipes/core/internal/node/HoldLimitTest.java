@@ -26,4 +26,14 @@ class HoldLimitTest {
         assertThat(limit.isOver()).isTrue();
         assertThat(limit.reason()).contains("PT1S, the most that its LockOptions.withHoldAtMost allows");
     }
+
+    @Test
+    void whatIsLeftOfAProlongedTime_isCalledProlonged() {
+        ManualScheduler scheduler = new ManualScheduler();
+        HoldLimit limit = new HoldLimit(scheduler, MOST);
+        limit.change(MOST.multipliedBy(3), () -> {});
+        HoldLimit rest = HoldLimit.withEndOf(limit);
+        assertThat(rest).isNotNull();
+        assertThat(rest.reason()).contains("PT3S, the most that its Lease.prolong allows");
+    }
 }
