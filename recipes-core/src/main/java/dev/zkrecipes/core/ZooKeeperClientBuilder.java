@@ -339,7 +339,7 @@ public final class ZooKeeperClientBuilder {
                         persistentPaths)));
         try {
             observers.forEach(observer -> observer.onClient(client::connectionState));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             client.close();
             throw e;
         }

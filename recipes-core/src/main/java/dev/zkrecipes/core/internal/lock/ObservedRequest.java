@@ -85,7 +85,11 @@ final class ObservedRequest implements Held.Observer {
         if (!isSlow) {
             isSlow = true;
             Duration waited = since(askedAt);
-            client.callbacks().run(() -> tell(observer -> observer.onSlow(waited)));
+            client.callbacks().run(() -> {
+                if (state.get() == State.WAITING) { // the executor may be late
+                    tell(observer -> observer.onSlow(waited));
+                }
+            });
         }
     }
 

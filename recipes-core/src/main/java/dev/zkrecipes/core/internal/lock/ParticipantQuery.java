@@ -40,14 +40,21 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     static final int UNDER_WAY = 100;
 
     private final boolean holdersOnly;
+    private final int most; // to read
     private final Set<LockNode> maybeHolding = new HashSet<>(); // if they came before the last change of the rule
     private long ruleChangedAt;
-    String place = ""; // where the first request of the client waits, once it is answered; empty if none does
+    String place = ""; // where the first request of the client waits, "place 2 of 3, "; empty if none does
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
 
     ParticipantQuery(LockHost client, LockSpec spec, boolean holdersOnly) {
+        this(client, spec, holdersOnly, Integer.MAX_VALUE);
+    }
+
+    /** Only the first of them. */
+    ParticipantQuery(LockHost client, LockSpec spec, boolean holdersOnly, int most) {
         super(client, spec, holdersOnly ? "the holders of" : "the participants of");
         this.holdersOnly = holdersOnly;
+        this.most = most;
     }
 
     @Override
@@ -67,16 +74,15 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
         Set<LockNode> holding = queue.holding();
         int own = Iterables.indexOf(
                 nodes, node -> !holding.contains(node) && session.nodes().has(NodeId.in(node.name())));
-        place = own < 0 ? "" : "place " + (own + 1) + " of " + nodes.size();
+        place = own < 0 ? "" : "place " + (own + 1) + " of " + nodes.size() + ", ";
         if (holdersOnly) {
             noteHoldersByEarlierRules(queue, list);
             maybeHolding.removeAll(holding);
         }
-        List<LockNode> asked = holdersOnly
-                ? nodes.stream()
-                        .filter(node -> holding.contains(node) || maybeHolding.contains(node))
-                        .toList()
-                : nodes;
+        List<LockNode> asked = nodes.stream()
+                .filter(node -> !holdersOnly || holding.contains(node) || maybeHolding.contains(node))
+                .limit(most)
+                .toList();
         Runnable last = () -> complete(nodes, holding);
         if (asked.isEmpty()) {
             last.run();

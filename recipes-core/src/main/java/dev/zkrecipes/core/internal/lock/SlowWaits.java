@@ -30,6 +30,7 @@ public final class SlowWaits implements LockObserver {
     static final Duration PERIOD = Duration.ofSeconds(1);
     private static final long PAUSE = Duration.ofMinutes(1).toNanos();
     private static final String CANDIDATE = "latch-"; // for leadership: it stands by
+    private static final int NAMED = 3; // holders, in a warning
 
     private final long after;
     private final Set<Wait> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
@@ -72,32 +73,37 @@ public final class SlowWaits implements LockObserver {
                 .sorted(Comparator.comparingLong(wait -> wait.askedAt - now))
                 .forEach(wait -> {
                     wait.tellOnce.run();
-                    wait.group.all().forEach(spec -> warn(client, spec, now, now - wait.askedAt));
+                    wait.group.all().forEach(spec -> warn(wait, spec, now));
                 });
         if (!waits.isEmpty()) {
             arm(client);
         }
     }
 
-    private void warn(LockHost client, LockSpec spec, long now, long waited) {
-        boolean isConnected = client.connectionState() == ConnectionState.CONNECTED; // if not, that is warned of
+    private void warn(Wait wait, LockSpec spec, long now) {
+        boolean isConnected = wait.client.connectionState() == ConnectionState.CONNECTED; // if not, that is warned of
         if (isConnected && warnedAt.putIfAbsent(spec.path(), now) == null) {
-            ParticipantQuery query = new ParticipantQuery(client, spec, true);
+            ParticipantQuery query = new ParticipantQuery(wait.client, spec, true, NAMED + 1);
             Completion.on(query.launch(), (holders, failure) -> {
-                String seen = holders == null ? String.valueOf(failure) : query.place + ", held by " + names(holders);
-                if (holders == null || !query.place.isEmpty()) { // otherwise it is granted by now
-                    LockLog.slow(spec.path(), Duration.ofNanos(waited), seen);
+                // Without a place, it waits behind a holder of this process, or is granted by now.
+                if (holders == null
+                        || !query.place.isEmpty()
+                        || (wait.group.isSingle() && !wait.isOver.getAsBoolean())) {
+                    String seen = holders == null ? String.valueOf(failure) : query.place + "held by " + names(holders);
+                    LockLog.slow(spec.path(), Duration.ofNanos(now - wait.askedAt), seen);
                 }
             });
         }
     }
 
     private static String names(List<SeenParticipant> holders) {
-        return holders.stream()
-                .limit(3)
-                .map(SeenParticipant::participant)
-                .map(holder -> holder.owner() + " (node " + Printable.of(holder.node()) + ", "
-                        + holder.age().toSeconds() + " s old)")
-                .collect(Collectors.joining(", ", "", holders.size() > 3 ? ", and others" : ""));
+        return holders.isEmpty()
+                ? "nobody"
+                : holders.stream()
+                        .limit(NAMED)
+                        .map(SeenParticipant::participant)
+                        .map(holder -> holder.owner() + " (node " + Printable.of(holder.node()) + ", "
+                                + holder.age().toSeconds() + " s old)")
+                        .collect(Collectors.joining(", ", "", holders.size() > NAMED ? ", and others" : ""));
     }
 }

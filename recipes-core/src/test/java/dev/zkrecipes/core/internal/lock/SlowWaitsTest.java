@@ -6,25 +6,44 @@ package dev.zkrecipes.core.internal.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** What a wait that gets long costs, and who is told. */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -53,8 +72,12 @@ class SlowWaitsTest {
 
     @CanIgnoreReturnValue
     private CompletableFuture<Lease> waiting(String path, String nodeName) {
-        CompletableFuture<Lease> asked = new LockInternals(
-                        client, path, new TestDriver(nodeName), LockOptions.defaults())
+        return waiting(path, new TestDriver(nodeName));
+    }
+
+    @CanIgnoreReturnValue
+    private CompletableFuture<Lease> waiting(String path, LockDriver driver) {
+        CompletableFuture<Lease> asked = new LockInternals(client, path, driver, LockOptions.defaults())
                 .unowned()
                 .acquireAsync();
         scheduler.engine.run();
@@ -132,6 +155,121 @@ class SlowWaitsTest {
         waiting("/leader", "latch-");
         assertThat(asked(Duration.ofMinutes(5))).isEmpty();
         assertThat(told).isEmpty();
+    }
+
+    /** It is in no place of the queue: what it waits for is passed on in this process. */
+    @Test
+    void waitBehindAHolderOfTheSameProcess_isWarnedOf() throws ReflectiveOperationException {
+        operations.add(HOLDER);
+        ForeignLock passedOn = mock(ForeignLock.class);
+        when(passedOn.path()).thenReturn("/locks/orders");
+        when(passedOn.acquireAsync()).thenReturn(new CompletableFuture<>());
+        InterProcessLock on =
+                new LockInternals(client, "/locks/orders", new TestDriver("lock-"), LockOptions.defaults()).unowned();
+        var unused = LockParts.foreign(passedOn, LockOptions.defaults(), on).acquireAsync();
+        assertThat(warnings(Duration.ofSeconds(12)))
+                .singleElement(STRING)
+                .contains("Waiting for the lock /locks/orders for 10 s: held by unknown (node " + HOLDER);
+    }
+
+    /** The level of other unit tests leaves them out. */
+    private List<String> warnings(Duration time) throws ReflectiveOperationException {
+        Logger log = LoggerFactory.getLogger("dev.zkrecipes.locks");
+        Field level = log.getClass().getDeclaredField("currentLogLevel");
+        level.setAccessible(true);
+        int usual = level.getInt(log);
+        level.setInt(log, Level.WARN.toInt());
+        try {
+            return PrintedWhile.running(() -> scheduler.engine.advance(time))
+                    .lines()
+                    .toList();
+        } finally {
+            level.setInt(log, usual);
+        }
+    }
+
+    /** So many may hold it together. */
+    private record Shared(int most) implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.size() < most ? Decision.granted() : Decision.waitFor(predecessors);
+        }
+    }
+
+    @Test
+    void ofManyHolders_thoseAreReadThatAreNamed() throws ReflectiveOperationException {
+        for (int i = 0; i < 1000; i++) {
+            operations.add(String.format("0123456789abcdef0123456789abcdef-lock-%010d", i));
+        }
+        operations.count(1000);
+        waiting("/locks/orders", new Shared(1000));
+        operations.requests();
+        assertThat(warnings(Duration.ofSeconds(12)))
+                .singleElement(STRING)
+                .contains("for 10 s: place 1001 of 1001, held by unknown")
+                .contains("lock-0000000002, 0 s old), and others. If its holder");
+        assertThat(operations.requests())
+                .containsExactly(Request.LIST, Request.READ, Request.READ, Request.READ, Request.READ);
+    }
+
+    /** A late executor comes to it when the request is over. */
+    @Test
+    void observers_areNotToldOfARequestThatIsOver() throws InterruptedException {
+        operations.add(HOLDER);
+        List<Runnable> late = new ArrayList<>();
+        ZooKeeperClient other = Ports.clientBuilder(states -> operations, scheduler)
+                .callbackExecutor(late::add)
+                .slowAfter(Duration.ofSeconds(10))
+                .observer(request -> new LockObserver.Progress() {
+                    @Override
+                    public void onAbandoned(Duration waited, LockObserver.Ending how) {
+                        told.add(how.toString());
+                    }
+
+                    @Override
+                    public void onSlow(Duration waited) {
+                        told.add("slow");
+                    }
+                })
+                .build();
+        InterProcessLock lock =
+                new LockInternals(other, "/locks/orders", new TestDriver("lock-"), LockOptions.defaults()).unowned();
+        assertThat(lock.tryAcquire(Duration.ofSeconds(15))).isEmpty();
+        assertThat(late).isNotEmpty();
+        late.forEach(Runnable::run);
+        assertThat(told).containsExactly("TIMED_OUT");
+    }
+
+    @Test
+    void observerThatRefusesTheClient_closesIt() {
+        List<Supplier<ConnectionState>> seen = new ArrayList<>();
+        ZooKeeperClientBuilder builder = Ports.clientBuilder(states -> operations, scheduler)
+                .observer(new LockObserver() {
+                    @Override
+                    public Progress onWaiting(Request request) {
+                        return new Progress() {};
+                    }
+
+                    @Override
+                    public void onClient(Supplier<ConnectionState> connection) {
+                        seen.add(connection);
+                        throw new AssertionError("no such registry");
+                    }
+                });
+        assertThatThrownBy(builder::build).isInstanceOf(AssertionError.class).hasMessage("no such registry");
+        assertThat(seen)
+                .singleElement()
+                .satisfies(state -> assertThat(state.get()).isEqualTo(ConnectionState.CLOSED));
     }
 
     @Test
