@@ -70,7 +70,7 @@ class ListBatcherTest {
         InterProcessLock lock = lock();
         operations.delayAnswersOf(Request.LIST, Duration.ofMillis(10));
         List<CompletableFuture<Lease>> wanted = new ArrayList<>();
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < 3 * ListBatcher.MOST_UNDER_WAY; i++) {
             wanted.add(lock.acquireAsync());
             scheduler.run();
         }
