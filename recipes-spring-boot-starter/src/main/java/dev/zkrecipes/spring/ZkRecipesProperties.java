@@ -103,8 +103,9 @@ record ZkRecipesProperties(
                 .toList();
         for (String line : lines) {
             int colon = line.indexOf(':');
-            if (colon < 1) {
-                throw new IllegalArgumentException("the file has a line that is not SCHEME:ID");
+            if (colon < 1 || colon == line.length() - 1 || line.startsWith("\uFEFF")) {
+                throw new IllegalArgumentException(
+                        "the file has a line that is not SCHEME:ID, or begins with a byte-order mark");
             }
             builder.auth(line.substring(0, colon), line.substring(colon + 1).getBytes(StandardCharsets.UTF_8));
         }

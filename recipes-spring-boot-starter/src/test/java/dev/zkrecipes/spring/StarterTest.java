@@ -215,7 +215,7 @@ class StarterTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"digest user secret", "digest:secret", "# nothing"})
+    @ValueSource(strings = {"digest user secret", "digest:secret", "world:", "\uFEFFworld:secret", "# nothing"})
     void wrongCredentials_areNotShown(String text) throws IOException {
         Path file = Files.writeString(folder.resolve("credentials"), text);
         boot.withPropertyValues(CONNECT, "zkrecipes.auth-file=" + file)
