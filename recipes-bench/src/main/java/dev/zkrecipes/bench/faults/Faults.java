@@ -30,9 +30,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "faults",
         description = {
-            "Plays faults on three servers and five clients that use this library's mutex, Apache Curator's and that of"
-                    + " ZooKeeper's documentation at the same time, and counts who held, who believed they held, and whose"
-                    + " writes were lost.",
+            "Plays faults on three servers and five clients that use this library's mutex, Apache Curator's and that"
+                    + " of ZooKeeper's documentation at the same time, and counts who held, who believed they held, and"
+                    + " whose writes were lost.",
             "Ends with 1 if this library broke a promise."
         },
         mixinStandardHelpOptions = true)

@@ -66,7 +66,7 @@ record Tenure(
         }
     }
 
-    /** The same at its end. */
+    /** This one, as it is known at its end, which is now. */
     Tenure ended(List<Span> spans, List<Outcome> outcomes) {
         return new Tenure(contender, lock, client, token, node, asked, granted, spans, System.nanoTime(), outcomes);
     }

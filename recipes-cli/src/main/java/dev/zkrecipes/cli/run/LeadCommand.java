@@ -26,12 +26,12 @@ import picocli.CommandLine.Spec;
         header = "Runs a command while it leads.",
         customSynopsis = "zklock lead [--once] [OPTIONS] PATH [--] COMMAND...",
         description = {
-            "Of all candidates for PATH one leads at a time, and only there the command runs. If the leadership is lost, the "
-                    + "command is ended: TERM, grace, KILL. If the command ends, the leadership is given back. Either way zklock "
-                    + "stands again, behind the others, and starts the command in its next term. TERM, INT and QUIT to zklock go to "
-                    + "the command, and zklock ends with it.",
-            "The environment is that of zklock run; $ZKLOCK_FENCE is the number of the term, which rises from leader to leader. "
-                    + "LeaderElection of zkrecipes and LeaderLatch of Curator stand in the same queue.",
+            "Of all candidates for PATH one leads at a time, and only there the command runs. If the leadership is lost,"
+                    + " the command is ended: TERM, grace, KILL. If the command ends, the leadership is given back. Either"
+                    + " way zklock stands again, behind the others, and starts the command in its next term. TERM, INT and"
+                    + " QUIT to zklock go to the command, and zklock ends with it.",
+            "The environment is that of zklock run; $ZKLOCK_FENCE is the number of the term, which rises from leader to"
+                    + " leader. LeaderElection of zkrecipes and LeaderLatch of Curator stand in the same queue.",
             ""
         },
         sortOptions = false,

@@ -53,8 +53,8 @@ final class LockingOptions {
     @Option(
             names = "--on-lost",
             paramLabel = "term|ignore",
-            description =
-                    "When the lock is lost: end what runs under it (TERM, grace, KILL), or let it continue. Default: term.")
+            description = "When the lock is lost: end what runs under it (TERM, grace, KILL), or let it continue."
+                    + " Default: term.")
     private @Nullable Reaction onLost;
 
     @Option(

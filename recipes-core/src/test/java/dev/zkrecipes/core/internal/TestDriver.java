@@ -9,8 +9,12 @@ import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;
 import java.util.Optional;
 
-/** A mutex under another name. */
-public record TestDriver(String nodeName) implements LockDriver {
+/** So many may hold it together; a mutex under another name, if that is not said. */
+public record TestDriver(String nodeName, int most) implements LockDriver {
+
+    public TestDriver(String nodeName) {
+        this(nodeName, 1);
+    }
 
     @Override
     public Optional<LockNode> parse(String childName) {
@@ -19,6 +23,6 @@ public record TestDriver(String nodeName) implements LockDriver {
 
     @Override
     public Decision decide(List<LockNode> predecessors, LockNode self) {
-        return predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors);
+        return predecessors.size() < most ? Decision.granted() : Decision.waitFor(predecessors);
     }
 }

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
@@ -13,24 +14,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Lets in as many as the limit was when the path was listed. */
 record LimitDriver(AtomicInteger limit) implements SharedRuleDriver {
-
-    /** With the limit of one list. */
-    private record Listed(int limit) implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return predecessors.size() < limit ? Decision.granted() : Decision.waitFor(predecessors);
-        }
-    }
 
     @Override
     public String nodeName() {
@@ -44,7 +27,7 @@ record LimitDriver(AtomicInteger limit) implements SharedRuleDriver {
 
     @Override
     public LockDriver under(byte[] rule) {
-        return new Listed(limit.get());
+        return new TestDriver("lock-", limit.get());
     }
 
     @Override
@@ -54,6 +37,6 @@ record LimitDriver(AtomicInteger limit) implements SharedRuleDriver {
 
     @Override
     public Decision decide(List<LockNode> predecessors, LockNode self) {
-        return new Listed(1).decide(predecessors, self);
+        return new TestDriver("lock-").decide(predecessors, self);
     }
 }

@@ -23,11 +23,9 @@ import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -35,7 +33,6 @@ import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -188,31 +185,13 @@ class SlowWaitsTest {
         }
     }
 
-    /** So many may hold it together. */
-    private record Shared(int most) implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return predecessors.size() < most ? Decision.granted() : Decision.waitFor(predecessors);
-        }
-    }
-
     @Test
     void ofManyHolders_thoseAreReadThatAreNamed() throws ReflectiveOperationException {
         for (int i = 0; i < 1000; i++) {
             operations.add(String.format("0123456789abcdef0123456789abcdef-lock-%010d", i));
         }
         operations.count(1000);
-        waiting("/locks/orders", new Shared(1000));
+        waiting("/locks/orders", new TestDriver("lock-", 1000));
         operations.requests();
         assertThat(warnings(Duration.ofSeconds(12)))
                 .singleElement(STRING)
