@@ -5,13 +5,7 @@ package dev.zkrecipes.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.test.contract.InterProcessLockContract;
-import dev.zkrecipes.test.contract.LockCapabilityContract;
-import dev.zkrecipes.test.contract.LockDriverContract;
-import dev.zkrecipes.test.contract.ReadWriteLockContract;
-import dev.zkrecipes.test.contract.SemaphoreContract;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,12 +18,6 @@ import org.junit.jupiter.api.Test;
 /** The code of the guide to writing drivers is code of this package, which is compiled and tested. */
 class GuidesTest {
     private static final Path GUIDE = Path.of("../docs/drivers.md");
-    private static final List<Class<?>> SUITES = List.of(
-            LockDriverContract.class,
-            InterProcessLockContract.class,
-            LockCapabilityContract.class,
-            ReadWriteLockContract.class,
-            SemaphoreContract.class);
     private static final Path PACKAGE =
             Path.of("src/test/java", GuidesTest.class.getPackageName().replace('.', '/'));
     private static final Pattern FENCE = Pattern.compile("^```(.*)\n((?s:.*?))^```$", Pattern.MULTILINE);
@@ -88,19 +76,6 @@ class GuidesTest {
                 .isNotEmpty()
                 .allSatisfy(
                         link -> assertThat(GUIDE.resolveSibling(link.group(1))).exists());
-    }
-
-    @Test
-    void everyNamedRule_isATest() {
-        List<String> rules = SUITES.stream()
-                .flatMap(suite -> Stream.concat(Stream.of(suite), Stream.of(suite.getDeclaredClasses())))
-                .flatMap(suite -> Stream.of(suite, suite.getSuperclass())) // which has some of the rules
-                .flatMap(suite -> Stream.of(suite.getDeclaredMethods()))
-                .map(Method::getName)
-                .toList();
-        assertThat(found(Pattern.compile("`([a-z]\\w*_\\w+)`"), GUIDE))
-                .hasSizeGreaterThanOrEqualTo(25)
-                .allSatisfy(rule -> assertThat(rules).contains(rule.group(1)));
     }
 
     private static String read(Path file) {

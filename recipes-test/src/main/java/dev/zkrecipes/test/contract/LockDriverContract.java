@@ -158,6 +158,7 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     // ---- Answers.
 
+    /** A question without an answer fails the acquire. {@code waitFor} of no nodes throws. */
     @Test
     void everyQuestion_isAnswered() {
         asked().forEach(queue -> queue.parts().forEach(part -> {
@@ -215,6 +216,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         }));
     }
 
+    /** Otherwise the first user of a path decides by another rule than the driver says. */
     @Test
     void initialSharedRule_decidesLikeTheDriver() {
         asked().filter(queue -> queue.driver() instanceof SharedRuleDriver)
@@ -225,6 +227,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                 }));
     }
 
+    /** A wait for any other node fails the acquire. */
     @Test
     void wait_isOnlyForNodesInFront() {
         asked().forEach(queue -> queue.parts()
@@ -239,6 +242,7 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     // ---- The laws.
 
+    /** Otherwise a hold stays that the rule no longer allows. */
     @Test
     void law1_requestGrantedBehindSome_isGrantedBehindAnySubset() {
         asked().forEach(queue -> {
@@ -256,6 +260,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
+    /** Otherwise a waiter sleeps on though the lock is free. */
     @Test
     void law2_waiter_isNotGrantedBeforeOneItWaitsForLeaves() {
         asked().forEach(queue -> {
@@ -275,6 +280,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
+    /** Otherwise a waiter sleeps on though the lock is free: only the first of a process is decided on. */
     @Test
     void law4_requestGrantedByAFifoDriver_isBehindGrantedOnesOnly() {
         asked().filter(DriverQueue::isServedInOrder)
@@ -356,6 +362,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                         + (DriverQueue.isRefusal(answer) ? "is refused, though not when it is alone" : "waits"));
     }
 
+    /** A lone request that waits waits forever, and if all are refused, nobody ever holds. */
     @Test
     void loneRequest_isGranted_unlessNever() {
         List<Decision> answers = DriverQueue.all(drivers(), 1, false)

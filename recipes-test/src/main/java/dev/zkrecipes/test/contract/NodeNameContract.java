@@ -32,6 +32,7 @@ abstract class NodeNameContract {
      */
     protected abstract List<LockDriver> drivers();
 
+    /** A lock with another name is refused when it is made. */
     @Test
     void nodeName_isLegal() {
         for (LockDriver driver : drivers()) {
@@ -51,6 +52,7 @@ abstract class NodeNameContract {
         }
     }
 
+    /** Requests that are not read do not see each other, or fail the acquire. */
     @Test
     void nodeOfEachRequest_isReadUnchanged_byAll() {
         for (LockDriver writer : drivers()) {
@@ -89,6 +91,7 @@ abstract class NodeNameContract {
         }
     }
 
+    /** A driver that knows the nodes of another lock lets two kinds of lock hold one path together. */
     @Test
     void nodeOfAnotherLock_isForeign() {
         List<String> own = drivers().stream().map(DriverQueue::kind).distinct().toList();
