@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core;
 
-import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.lock.EngineClient;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;

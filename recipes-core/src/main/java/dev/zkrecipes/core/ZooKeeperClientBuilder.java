@@ -5,9 +5,8 @@ package dev.zkrecipes.core;
 
 import com.google.common.base.Preconditions;
 import com.google.common.primitives.Bytes;
-import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.client.JarVersions;
-import dev.zkrecipes.core.internal.lock.SlowWaits;
+import dev.zkrecipes.core.internal.lock.EngineClient;
+import dev.zkrecipes.core.internal.lock.JarVersions;
 import dev.zkrecipes.core.internal.wire.Acls;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -317,10 +316,6 @@ public final class ZooKeeperClientBuilder {
                                 && (sessionTimeout == null || kind instanceof HandleKind.Simulated)),
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
-        List<LockObserver> told = new ArrayList<>(observers);
-        if (slowAfter != null) {
-            told.add(new SlowWaits(slowAfter));
-        }
         ZooKeeperClient client = new ZooKeeperClient(EngineClient.start(
                 // Each client has its own, as it may change.
                 kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,
@@ -334,7 +329,8 @@ public final class ZooKeeperClientBuilder {
                         clientConfig,
                         ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,
                         callbackExecutor,
-                        List.copyOf(told),
+                        List.copyOf(observers),
+                        slowAfter,
                         closeOnShutdown,
                         persistentPaths)));
         try {

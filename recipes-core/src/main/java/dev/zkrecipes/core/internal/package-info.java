@@ -8,8 +8,8 @@
  * <table>
  * <caption>Rooms</caption>
  * <tr><th>Package</th><th>What is in it</th></tr>
- * <tr><td>{@code client}</td><td>the client's public face, its parts tied together, its end</td></tr>
- * <tr><td>{@code lock}</td><td>the blocking and asynchronous API on top of requests; the record of all holds</td></tr>
+ * <tr><td>{@code lock}</td><td>a client, its parts tied together, its end; the blocking and asynchronous API of its
+ * locks on top of requests; the record of all holds</td></tr>
  * <tr><td>{@code revoke}</td><td>requests to give a lock back</td></tr>
  * <tr><td>{@code acquire}</td><td>the acquire loop, and what it needs beside it</td></tr>
  * <tr><td>{@code node}</td><td>the nodes that a client has in queues, from creation to confirmed deletion</td></tr>

@@ -6,7 +6,7 @@ package dev.zkrecipes.core.spi;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -45,8 +45,8 @@ public final class LockGroups {
         LockSpec sharedSpec =
                 new LockInternals(client, path, shared, options).spec().withNodesInFront(shared.nodeName());
         return new Modes(
-                EngineLock.mode(engine, engine.holds(), exclusiveSpec, sharedSpec, true),
-                EngineLock.mode(engine, engine.holds(), sharedSpec, exclusiveSpec, false));
+                EngineLock.mode(engine, exclusiveSpec, sharedSpec, true),
+                EngineLock.mode(engine, sharedSpec, exclusiveSpec, false));
     }
 
     /**

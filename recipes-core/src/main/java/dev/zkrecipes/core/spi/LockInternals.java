@@ -8,7 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.OwnedLock.Owner;
 import dev.zkrecipes.core.internal.lock.PathQueries;
@@ -84,7 +84,7 @@ public final class LockInternals {
      * @return a new lock, which shares its holds with the others
      */
     public InterProcessLock threadOwned() {
-        return EngineLock.of(client, client.holds(), spec, Owner.THREAD, true);
+        return EngineLock.of(client, spec, Owner.THREAD, true);
     }
 
     /**
@@ -94,7 +94,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock instanceOwned() {
-        return EngineLock.of(client, client.holds(), spec, Owner.INSTANCE, true);
+        return EngineLock.of(client, spec, Owner.INSTANCE, true);
     }
 
     /**
@@ -104,7 +104,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unowned() {
-        return EngineLock.of(client, client.holds(), spec, Owner.NOBODY, true);
+        return EngineLock.of(client, spec, Owner.NOBODY, true);
     }
 
     /**
@@ -116,7 +116,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unobserved() {
-        return EngineLock.of(client, client.holds(), spec, Owner.NOBODY, false);
+        return EngineLock.of(client, spec, Owner.NOBODY, false);
     }
 
     /**

@@ -31,7 +31,7 @@ class RoomsTest {
 
     /** From the top floor down: each room uses only those below it. */
     private static final List<String> ROOMS = List.of(
-            "client", "lock", "revoke", "acquire", "node", "session", "queue", "diagnosis", "zk", "thread", "wire");
+            "lock", "revoke", "acquire", "node", "session", "queue", "diagnosis", "zk", "thread", "wire");
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -77,7 +77,7 @@ class RoomsTest {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideOutsideOfPackages(ENGINE + "diagnosis", ENGINE + "client")
+                .resideOutsideOfPackages(ENGINE + "diagnosis", ENGINE + "lock")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(ENGINE + "diagnosis")

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -45,6 +47,7 @@ public final class Requests {
     private final Function<String, LockException> notConnected;
     private final Map<QueueKey, QueueView> queues = new HashMap<>(); // those that requests wait in
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
+    private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // what ends each of them
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
     private long newest; // on the engine thread
@@ -96,11 +99,11 @@ public final class Requests {
         }
     }
 
-    EngineScheduler scheduler() {
+    public EngineScheduler scheduler() {
         return scheduler;
     }
 
-    SessionSource sessions() {
+    public SessionSource sessions() {
         return sessions;
     }
 
@@ -125,7 +128,7 @@ public final class Requests {
         return rootName;
     }
 
-    LockException notConnected(String consequence) {
+    public LockException notConnected(String consequence) {
         return notConnected.apply(consequence);
     }
 
@@ -164,15 +167,31 @@ public final class Requests {
         open.remove(request);
     }
 
+    /**
+     * A thread waits for this, which the server is to say once about a lock: it fails when the client is closed, whatever
+     * has become of its engine. Any thread.
+     */
+    public void ask(String lockPath, CompletableFuture<?> question) {
+        Runnable end = () -> question.completeExceptionally(closedFor(lockPath));
+        questions.add(end);
+        Completion.on(question, (answer, thrown) -> questions.remove(end));
+        if (closed) { // looked at afterwards: whoever closes ends those that are open then
+            end.run();
+        }
+        return question;
+    }
+
+    /** No request begins any more, and no question is answered. */
     public void close() {
         closed = true;
+        questions.forEach(Runnable::run);
     }
 
     /** No request begins any more, because the client has ended of this. Returns whether that is new. */
     public boolean closeBecauseOf(Throwable cause) {
         boolean isNew = failure == null;
         failure = cause;
-        closed = true;
+        close();
         return isNew;
     }
 

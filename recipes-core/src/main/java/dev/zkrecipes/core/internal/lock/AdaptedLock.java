@@ -34,14 +34,14 @@ public final class AdaptedLock extends OwnedLock {
 
     private final ForeignLock foreign;
     private final Callbacks callbacks;
-    private final @Nullable LockHost client; // null if it works on none
+    private final @Nullable EngineClient client; // null if it works on none
 
     private AdaptedLock(
             ForeignLock foreign,
             String nodeName,
             LockOptions options,
             Callbacks callbacks,
-            @Nullable LockHost client,
+            @Nullable EngineClient client,
             LockDataTable holds) {
         super(LockGroup.of(LockSpec.foreign(foreign, nodeName, options)), Owner.THREAD, holds, null, false);
         this.foreign = foreign;
@@ -57,7 +57,7 @@ public final class AdaptedLock extends OwnedLock {
 
     /** A lock that works on the client of another one, for nodes of whose kind it is taken. */
     public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
-        LockHost client = on.client();
+        EngineClient client = on.client();
         String nodeName = on.group().all().get(0).nodeName();
         return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, on.table());
     }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One request of a thread that waits for its outcome. Whatever is thrown meanwhile, nothing is left of it. */
 final class BlockingRequest {
-    private final LockHost client;
+    private final EngineClient client;
     private final OwnedLock lock;
     private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
@@ -31,7 +31,7 @@ final class BlockingRequest {
         T on(BlockingRequest request) throws InterruptedException;
     }
 
-    BlockingRequest(LockHost client, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
+    BlockingRequest(EngineClient client, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
         this.client = client;
         this.lock = lock;
         this.acquisition = acquisition;
@@ -106,16 +106,16 @@ final class BlockingRequest {
 
     /** Why it is not known that the lock is busy, at the end of a wait; empty if it is. */
     static Optional<LockException> unseen(
-            LockHost client, String path, Optional<Acquisition> request, Duration timeout) {
+            EngineClient client, String path, Optional<Acquisition> request, Duration timeout) {
         boolean seen = request.isEmpty() || request.get().wasSeenBusy();
         Optional<LockException> obstacle = request.flatMap(Acquisition::obstacle);
         if (obstacle.isPresent()) {
             return obstacle;
         }
         String unknown = " the lock " + path + " is free; ";
-        if (client.connectionState() != ConnectionState.CONNECTED) {
+        if (client.connection().state() != ConnectionState.CONNECTED) {
             String before = seen ? " any more (the lock was busy when it was last seen)" : "";
-            return Optional.of(client.notConnected(before + " after " + timeout + ", so it is not known whether"
+            return Optional.of(client.connection().missing(before + " after " + timeout + ", so it is not known whether"
                     + unknown + "try again when connected"));
         }
         return seen

@@ -38,38 +38,33 @@ import org.jspecify.annotations.Nullable;
 /**
  * The blocking and the asynchronous API on top of acquisitions. The holds of the calling thread are found by path and
  * rule in the client's {@link LockDataTable}, whatever lock object they were acquired through. Thread-safe.
- *
- * <p>A thread of the application may die in here, at the end of its stack or of the heap. Whatever is thrown, its
- * request leaves the queue, or the grant is given back.
  */
 public final class EngineLock extends OwnedLock {
     private static volatile UnaryOperator<InterProcessLock> unwrap = lock -> lock;
 
-    private final LockHost client;
+    private final EngineClient client;
     private final boolean isObserved;
 
     private EngineLock(
-            LockHost client,
-            LockDataTable holds,
+            EngineClient client,
             LockGroup group,
             Owner owner,
             @Nullable LockSpec otherMode,
             boolean isExclusive,
             boolean isObserved) {
-        super(group, owner, holds, otherMode, isExclusive);
+        super(group, owner, client.holds(), otherMode, isExclusive);
         this.client = client;
         this.isObserved = isObserved;
     }
 
     /** A lock on one path; observers are not told of it unless it is observed. */
-    public static EngineLock of(LockHost client, LockDataTable holds, LockSpec spec, Owner owner, boolean isObserved) {
-        return new EngineLock(client, holds, LockGroup.of(spec), owner, null, false, isObserved);
+    public static EngineLock of(EngineClient client, LockSpec spec, Owner owner, boolean isObserved) {
+        return new EngineLock(client, LockGroup.of(spec), owner, null, false, isObserved);
     }
 
     /** One of two modes: the thread of the exclusive one may take the shared one, too, but not the other way round. */
-    public static EngineLock mode(
-            LockHost client, LockDataTable holds, LockSpec spec, LockSpec other, boolean isExclusive) {
-        return new EngineLock(client, holds, LockGroup.of(spec), Owner.THREAD, other, isExclusive, true);
+    public static EngineLock mode(EngineClient client, LockSpec spec, LockSpec other, boolean isExclusive) {
+        return new EngineLock(client, LockGroup.of(spec), Owner.THREAD, other, isExclusive, true);
     }
 
     /** Several locks as one, held by threads, re-entrantly. An IllegalArgumentException says why they cannot be. */
@@ -78,7 +73,7 @@ public final class EngineLock extends OwnedLock {
                 .flatMap(member -> member.group().all().stream())
                 .toList();
         LockGroup group = LockGroup.together(all, options);
-        LockHost client = members.get(0).client;
+        EngineClient client = members.get(0).client;
         for (EngineLock member : members) {
             Preconditions.checkArgument(
                     member.client == client,
@@ -86,7 +81,7 @@ public final class EngineLock extends OwnedLock {
                     member.path(),
                     members.get(0).path());
         }
-        return new EngineLock(client, members.get(0).table(), group, Owner.THREAD, null, false, true);
+        return new EngineLock(client, group, Owner.THREAD, null, false, true);
     }
 
     /** Called when the class of the locks that delegate is loaded, so before there is one. */
@@ -103,7 +98,7 @@ public final class EngineLock extends OwnedLock {
         return found instanceof EngineLock engine ? Optional.of(engine) : Optional.empty();
     }
 
-    public LockHost client() {
+    public EngineClient client() {
         return client;
     }
 
@@ -191,7 +186,7 @@ public final class EngineLock extends OwnedLock {
      * lock was seen to be busy otherwise.
      */
     public static Optional<LockException> unseen(
-            LockHost client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
+            EngineClient client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
         Optional<Acquisition> asked =
                 request.map(made -> made instanceof AsyncRequest async ? async.acquisition() : null);
         return BlockingRequest.unseen(client, spec.path(), asked, waited);
@@ -206,7 +201,7 @@ public final class EngineLock extends OwnedLock {
         }
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
-            client.awaitWhileConnected(givenBack);
+            client.connection().awaitWhileConnected(givenBack);
         }
         if (tells) {
             Blocking.throwFailure(givenBack);
@@ -218,7 +213,8 @@ public final class EngineLock extends OwnedLock {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         hold.requireOpenAndStanding();
-        CompletableFuture<Code> answered = client.questions().open(path());
+        CompletableFuture<Code> answered = new CompletableFuture<>();
+        client.requests().ask(path(), answered);
         List<HeldNode> nodes = HeldNodes.nodes(hold.grants());
         client.scheduler().execute(() -> HeldNodes.check(nodes, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
@@ -257,10 +253,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public List<Participant> participants() throws InterruptedException {
-        return participants(Deadline.after(client.requestTimeout(), client.scheduler()));
-    }
-
-    public List<Participant> participants(Deadline deadline) throws InterruptedException {
+        Deadline deadline = Deadline.after(client.requestTimeout(), client.scheduler());
         List<Participant> all = new ArrayList<>();
         for (LockSpec spec : group().all()) {
             all.addAll(new PathQueries(client, spec).participants(deadline));
@@ -269,8 +262,8 @@ public final class EngineLock extends OwnedLock {
     }
 
     /** The holders, with the data of their nodes. */
-    public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
-        List<SeenParticipant> all = new ArrayList<>();
+    List<ParticipantQuery.Seen> holders(Deadline deadline) throws InterruptedException {
+        List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group().all()) {
             all.addAll(new PathQueries(client, spec).holders(deadline));
         }

@@ -36,7 +36,7 @@ final class ObservedRequest implements Held.Observer {
         OVER
     }
 
-    private final LockHost client;
+    private final EngineClient client;
     private final LockObserver.Request request;
     private final List<Progress> observers = new ArrayList<>(1);
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
@@ -45,24 +45,28 @@ final class ObservedRequest implements Held.Observer {
     private volatile long grantedAt;
     private boolean isSlow; // on the engine thread
 
-    private ObservedRequest(LockHost client, LockGroup group) {
+    private ObservedRequest(EngineClient client, LockGroup group) {
         this.client = client;
         this.request = new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
         this.askedAt = client.scheduler().nanoTime();
     }
 
     /** Tells the observers of the client, if there are any, that a request begins. */
-    static @Nullable ObservedRequest begin(LockHost client, LockGroup group) {
+    static @Nullable ObservedRequest begin(EngineClient client, LockGroup group) {
         List<LockObserver> told = client.observers();
+        SlowWaits slow = client.slowWaits();
         boolean isLogged = LockLog.isForRequests();
-        if (told.isEmpty() && !isLogged) {
+        if (told.isEmpty() && slow == null && !isLogged) {
             return null;
         }
         ObservedRequest begun = new ObservedRequest(client, group);
         if (isLogged) {
-            begun.add(LockLog.REQUESTS, group);
+            begun.add(LockLog.REQUESTS);
         }
-        told.forEach(observer -> begun.add(observer, group));
+        told.forEach(begun::add);
+        if (slow != null) {
+            slow.add(group, begun.askedAt, () -> begun.state.get() != State.WAITING, begun::tellSlow);
+        }
         return begun;
     }
 
@@ -72,12 +76,8 @@ final class ObservedRequest implements Held.Observer {
                 : group.all().stream().map(LockSpec::kind).distinct().collect(Collectors.joining(","));
     }
 
-    private void add(LockObserver observer, LockGroup group) {
-        if (observer instanceof SlowWaits slow) {
-            slow.add(new SlowWaits.Wait(client, group, askedAt, () -> state.get() != State.WAITING, this::tellSlow));
-        } else {
-            guarded(() -> observers.add(observer.onWaiting(request)));
-        }
+    private void add(LockObserver observer) {
+        guarded(() -> observers.add(observer.onWaiting(request)));
     }
 
     /** The request has waited for long. On the engine thread. */

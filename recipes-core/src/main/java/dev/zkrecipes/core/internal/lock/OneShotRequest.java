@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -13,6 +14,7 @@ import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 
@@ -20,41 +22,48 @@ import org.apache.zookeeper.KeeperException.Code;
  * One question about a lock path, or one change of it, in the session of the moment. It is answered or fails, and is
  * not repeated. Confined to the engine thread, but for {@link #launch()}.
  */
-abstract class OneShotRequest<T> implements SessionSource.User {
-    private final LockHost client;
+final class OneShotRequest<T> implements SessionSource.User {
+    private final Requests requests;
     private final LockSpec spec;
     private final String subject;
-    private final CompletableFuture<T> result;
+    private final BiConsumer<OneShotRequest<T>, Session> ask;
+    private final CompletableFuture<T> result = new CompletableFuture<>();
 
-    /** The subject is what messages call it: "the holders of". */
-    OneShotRequest(LockHost client, LockSpec spec, String subject) {
-        this.client = client;
+    /**
+     * The subject is what messages call it: "the holders of". {@code ask} sends the question; what it throws fails the
+     * request.
+     */
+    OneShotRequest(Requests requests, LockSpec spec, String subject, BiConsumer<OneShotRequest<T>, Session> ask) {
+        this.requests = requests;
         this.spec = spec;
         this.subject = subject + " the lock " + spec.path();
-        this.result = client.questions().open(spec.path());
+        this.ask = ask;
     }
 
-    /** Sends the question. An exception fails the request. */
-    abstract void ask(Session session);
-
     /** Begins; the future completes on the engine thread. */
-    final CompletableFuture<T> launch() {
-        client.scheduler().execute(() -> client.sessions().request(this));
+    CompletableFuture<T> launch() {
+        requests.ask(spec.path(), result);
+        requests.scheduler().execute(() -> requests.sessions().request(this));
         return result;
     }
 
-    /** Takes a list, in which nothing is left that looks like a node of another kind of lock and is none. */
-    final void list(Session session, Consumer<ChildrenSnapshot> body) {
+    /**
+     * Takes a list, in which nothing is left that looks like a node of another kind of lock and is none; an empty one if
+     * the path does not exist.
+     */
+    void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);
         session.lists()
                 .ask(
                         group.query(),
                         list -> guard(() -> {
                             LockGroup.Strangers strangers = list.code() == Code.OK ? group.strangersIn(list) : null;
-                            if (strangers == null) {
+                            if (strangers != null) {
+                                askFor(strangers, session, () -> list(session, body));
+                            } else if (list.code() == Code.OK || list.code() == Code.NONODE) {
                                 body.accept(list);
                             } else {
-                                askFor(strangers, session, () -> list(session, body));
+                                fail("list " + spec.path(), list.answer());
                             }
                         }));
     }
@@ -73,14 +82,6 @@ abstract class OneShotRequest<T> implements SessionSource.User {
                                 fail("read the ACL of a node below " + spec.path(), answer);
                             }
                         }));
-    }
-
-    LockHost client() {
-        return client;
-    }
-
-    LockSpec spec() {
-        return spec;
     }
 
     String subject() {
@@ -102,10 +103,15 @@ abstract class OneShotRequest<T> implements SessionSource.User {
 
     /** A request got no answer, or a refusal. */
     void fail(String what, Answer<?> answer) {
+        fail(what, answer, "nothing is known of it; ask again");
+    }
+
+    /** If the answer was lost, the message says what follows from that. */
+    void fail(String what, Answer<?> answer, String ifLost) {
         fail(
                 answer.isUnsettled()
                         ? new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
-                                + ") while asking for " + subject + ": nothing is known of it; ask again")
+                                + ") while asking for " + subject + ": " + ifLost)
                         : ZooKeeperErrors.of(spec.path(), what, answer));
     }
 
@@ -130,18 +136,18 @@ abstract class OneShotRequest<T> implements SessionSource.User {
 
     @Override
     public void notNow(LockException why) {
-        client.sessions().forget(this);
+        requests.sessions().forget(this);
         fail(why);
     }
 
     @Override
     public void with(Session session) {
         if (isOver()) {
-            client.sessions().forget(this); // nobody waits for the answer any more
+            requests.sessions().forget(this); // nobody waits for the answer any more
         } else if (session.isConnected()) {
-            guard(() -> ask(session));
+            guard(() -> ask.accept(this, session));
         } else {
-            fail(client.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));
+            fail(requests.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));
         }
     }
 }

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.collect.Iterables;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -14,6 +15,7 @@ import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,9 +38,15 @@ import org.apache.zookeeper.data.Stat;
  * locks their connection. Only so many reads are under way at a time: what else the session sends, such as the checks
  * of its leases, does not wait behind ten thousand of them.
  */
-final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
+final class ParticipantQuery {
     static final int UNDER_WAY = 100;
 
+    /** A participant, and what its node was seen to hold; nothing if the node may not be read, or was not. */
+    record Seen(Participant participant, Optional<Content> content) {}
+
+    private final EngineScheduler clock;
+    private final LockSpec spec;
+    private final OneShotRequest<List<Seen>> request;
     private final boolean holdersOnly;
     private final int most; // to read
     private final Set<LockNode> maybeHolding = new HashSet<>(); // if they came before the last change of the rule
@@ -46,30 +54,33 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     String place = ""; // where the first request of the client waits, "place 2 of 3, "; empty if none does
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
 
-    ParticipantQuery(LockHost client, LockSpec spec, boolean holdersOnly) {
-        this(client, spec, holdersOnly, Integer.MAX_VALUE);
-    }
-
-    /** Only the first of them. */
-    ParticipantQuery(LockHost client, LockSpec spec, boolean holdersOnly, int most) {
-        super(client, spec, holdersOnly ? "the holders of" : "the participants of");
+    private ParticipantQuery(Requests requests, LockSpec spec, boolean holdersOnly, int most) {
+        this.clock = requests.scheduler();
+        this.spec = spec;
         this.holdersOnly = holdersOnly;
         this.most = most;
+        this.request = new OneShotRequest<>(
+                requests,
+                spec,
+                holdersOnly ? "the holders of" : "the participants of",
+                (request, session) -> request.list(session, list -> read(session, list)));
     }
 
-    @Override
-    void ask(Session session) {
-        list(session, list -> {
-            switch (list.code()) {
-                case OK -> read(session, list);
-                case NONODE -> answer(List.of());
-                default -> fail("list " + spec().path(), list.answer());
-            }
-        });
+    static ParticipantQuery ofAll(Requests requests, LockSpec spec) {
+        return new ParticipantQuery(requests, spec, false, Integer.MAX_VALUE);
+    }
+
+    /** Only the first holders. */
+    static ParticipantQuery ofHolders(Requests requests, LockSpec spec, int most) {
+        return new ParticipantQuery(requests, spec, true, most);
+    }
+
+    OneShotRequest<List<Seen>> request() {
+        return request;
     }
 
     private void read(Session session, ChildrenSnapshot list) {
-        LockQueue queue = LockQueue.in(list, spec());
+        LockQueue queue = LockQueue.in(list, spec);
         List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
         Set<LockNode> holding = queue.holding();
         int own = Iterables.indexOf(
@@ -94,23 +105,23 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     }
 
     private void noteHoldersByEarlierRules(LockQueue queue, ChildrenSnapshot list) {
-        list.rule(spec().path()).ifPresent(rule -> {
+        list.rule(spec.path()).ifPresent(rule -> {
             ruleChangedAt = rule.stat().getMzxid();
             maybeHolding.addAll(queue.holdingByEarlier(rule.data()));
         });
     }
 
     private void readNext(Session session, Iterator<LockNode> next, int count, Runnable last) {
-        if (isOver() || !next.hasNext()) {
+        if (request.isOver() || !next.hasNext()) {
             return;
         }
         LockNode node = next.next();
         session.zk()
                 .read(
-                        LockPath.child(spec().path(), node.name()),
-                        answer -> guard(() -> {
+                        LockPath.child(spec.path(), node.name()),
+                        answer -> request.guard(() -> {
                             if (!answer.isOk() && answer.code() != Code.NONODE && answer.code() != Code.NOAUTH) {
-                                fail("read " + node.name(), answer);
+                                request.fail("read " + node.name(), answer);
                                 return;
                             }
                             contents.put(node, answer);
@@ -122,8 +133,8 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     }
 
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {
-        Instant now = client().scheduler().wallClock();
-        List<SeenParticipant> seen = new ArrayList<>();
+        Instant now = clock.wallClock();
+        List<Seen> seen = new ArrayList<>();
         int position = 0;
         for (LockNode node : nodes) {
             Answer<Content> answer = contents.get(node);
@@ -132,7 +143,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
             }
             position += answer != null && answer.code() == Code.NONODE ? 0 : 1;
         }
-        answer(List.copyOf(seen));
+        request.answer(List.copyOf(seen));
     }
 
     /** Whether an earlier rule cannot have granted the node, and the present one does not. */
@@ -142,12 +153,12 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
                 && answer.value().stat().getCzxid() > ruleChangedAt;
     }
 
-    private SeenParticipant seen(LockNode node, Answer<Content> answer, int position, boolean holds, Instant now) {
+    private Seen seen(LockNode node, Answer<Content> answer, int position, boolean holds, Instant now) {
         Content content = answer.valueOrNull();
         Stat stat = content == null ? new Stat() : content.stat();
         Duration age = content == null ? Duration.ZERO : Duration.between(Instant.ofEpochMilli(stat.getCtime()), now);
         Participant participant = new Participant(
-                spec().path(),
+                spec.path(),
                 node.name(),
                 node.kind(),
                 node.payload(),
@@ -156,6 +167,6 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
                 age.isNegative() ? Duration.ZERO : age,
                 position,
                 holds);
-        return new SeenParticipant(participant, Optional.ofNullable(content));
+        return new Seen(participant, Optional.ofNullable(content));
     }
 }

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.node.ParentMaker;
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
@@ -14,40 +15,58 @@ import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.LockSnapshot;
-import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 
 /** Questions to the server about one lock path, and its rule: each waits for one answer. Thread-safe. */
 public final class PathQueries {
-    private final LockSpec spec;
-    private final LockHost client;
+    private static final String MAYBE_CHANGED = "it is not known whether it was changed; change it again";
 
-    public PathQueries(LockHost client, LockSpec spec) {
+    private final LockSpec spec;
+    private final EngineClient client;
+
+    public PathQueries(EngineClient client, LockSpec spec) {
         this.spec = spec;
         this.client = client;
     }
 
-    public List<Participant> participants(Deadline deadline) throws InterruptedException {
-        return await(() -> new ParticipantQuery(client, spec, false), deadline).stream()
-                .map(SeenParticipant::participant)
+    List<Participant> participants(Deadline deadline) throws InterruptedException {
+        return await(ParticipantQuery.ofAll(client.requests(), spec).request(), deadline).stream()
+                .map(ParticipantQuery.Seen::participant)
                 .toList();
     }
 
     /** The holders, by the list; no other node is read. */
-    public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
-        return await(() -> new ParticipantQuery(client, spec, true), deadline);
+    List<ParticipantQuery.Seen> holders(Deadline deadline) throws InterruptedException {
+        return await(
+                ParticipantQuery.ofHolders(client.requests(), spec, Integer.MAX_VALUE)
+                        .request(),
+                deadline);
     }
 
+    /** One look at the queue of a lock and at its rule, by one request. */
     public LockSnapshot snapshot() throws InterruptedException {
-        return await(Snapshot::new, deadline());
+        return ask(
+                "the queue of",
+                (request, session) -> request.list(session, list -> request.answer(snapshot(list))),
+                deadline());
+    }
+
+    private LockSnapshot snapshot(ChildrenSnapshot list) {
+        LockQueue queue = LockQueue.in(list, spec);
+        Set<LockNode> holding = queue.holding();
+        return new LockSnapshot(
+                list.rule(spec.path()).map(Content::data),
+                queue.nodes().stream()
+                        .map(node -> new LockSnapshot.Place(node, holding.contains(node)))
+                        .toList());
     }
 
     /**
@@ -56,15 +75,19 @@ public final class PathQueries {
      * thrown here.
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
+        String subject = "a change of the rule of";
         Deadline deadline = deadline();
         boolean written = false;
         while (!written) {
-            Optional<Content> read = await(RuleRead::new, deadline);
+            Optional<Content> read = ask(subject, this::readRule, deadline);
             long begun = client.scheduler().nanoTime();
             byte[] rule = change.apply(read.map(Content::data));
             deadline = deadline.later(client.scheduler().nanoTime() - begun);
             boolean isSame = read.isPresent() && Arrays.equals(rule, read.get().data());
-            written = isSame || await(() -> new RuleWrite(rule, read), deadline);
+            BiConsumer<OneShotRequest<Boolean>, Session> write = read.isPresent()
+                    ? (request, session) -> replaceRule(request, session, rule, read.get())
+                    : (request, session) -> makePath(request, session, rule);
+            written = isSame || ask(subject, write, deadline);
         }
     }
 
@@ -72,11 +95,15 @@ public final class PathQueries {
         return Deadline.after(client.requestTimeout(), client.scheduler());
     }
 
-    private <T> T await(Supplier<OneShotRequest<T>> maker, Deadline deadline) throws InterruptedException {
+    private <T> T ask(String subject, BiConsumer<OneShotRequest<T>, Session> question, Deadline deadline)
+            throws InterruptedException {
+        return await(new OneShotRequest<>(client.requests(), spec, subject, question), deadline);
+    }
+
+    private <T> T await(OneShotRequest<T> question, Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         client.requireOpenFor(spec.path());
-        OneShotRequest<T> question = maker.get();
         CompletableFuture<T> answer = question.launch();
         Optional<T> found = Blocking.await(answer, deadline);
         if (found.isEmpty()) {
@@ -87,109 +114,51 @@ public final class PathQueries {
         return found.get();
     }
 
-    /** One look at the queue of a lock and at its rule, by one request. */
-    private final class Snapshot extends OneShotRequest<LockSnapshot> {
-        Snapshot() {
-            super(client, spec, "the queue of");
-        }
+    // ---- The rule.
 
-        @Override
-        void ask(Session session) {
-            list(session, list -> {
-                switch (list.code()) {
-                    case OK, NONODE -> {
-                        LockQueue queue = LockQueue.in(list, spec);
-                        Set<LockNode> holding = queue.holding();
-                        answer(new LockSnapshot(
-                                list.rule(spec.path()).map(Content::data),
-                                queue.nodes().stream()
-                                        .map(node -> new LockSnapshot.Place(node, holding.contains(node)))
-                                        .toList()));
-                    }
-                    default -> fail("list " + spec.path(), list.answer());
-                }
-            });
-        }
-    }
-
-    /** Reads the rule of a lock; empty if its path does not exist. */
-    private final class RuleRead extends OneShotRequest<Optional<Content>> {
-        RuleRead() {
-            super(client, spec, "a change of the rule of");
-        }
-
-        @Override
-        void ask(Session session) {
-            session.zk().read(spec.path(), answer -> {
-                switch (answer.code()) {
-                    case OK -> answer(Optional.of(answer.value()));
-                    case NONODE -> answer(Optional.empty());
-                    default -> fail("read the data of " + spec.path(), answer);
-                }
-            });
-        }
-    }
-
-    /**
-     * Writes the rule of a lock, if nobody wrote since it was read: in place of what was read, or with the path if
-     * there was none. Tells whether it did.
-     */
-    private final class RuleWrite extends OneShotRequest<Boolean> {
-        private final byte[] rule;
-        private final Optional<Content> read;
-
-        RuleWrite(byte[] rule, Optional<Content> read) {
-            super(client, spec, "a change of the rule of");
-            this.rule = rule;
-            this.read = read;
-        }
-
-        @Override
-        void ask(Session session) {
-            String path = spec.path();
-            if (read.isPresent()) {
-                int version = read.get().stat().getVersion();
-                session.zk().multi(List.of(Op.setData(path, rule, version)), answer -> {
-                    switch (answer.code()) {
-                        case OK -> answer(true);
-                        case BADVERSION, NONODE -> answer(false);
-                        default -> fail("change the data of " + path, answer);
-                    }
-                });
-            } else {
-                ParentMaker maker = new ParentMaker(session, spec.acl());
-                maker.make(path, Optional.of(rule), answer -> onMade(session, maker, answer));
-            }
-        }
-
-        private void onMade(Session session, ParentMaker maker, Answer<?> answer) {
+    /** Empty if the path does not exist. */
+    private void readRule(OneShotRequest<Optional<Content>> request, Session session) {
+        session.zk().read(spec.path(), answer -> {
             switch (answer.code()) {
-                case OK -> answer(true);
-                case NODEEXISTS -> answer(false);
+                case OK -> request.answer(Optional.of(answer.value()));
+                case NONODE -> request.answer(Optional.empty());
+                default -> request.fail("read the data of " + spec.path(), answer);
+            }
+        });
+    }
+
+    /** Tells whether nobody wrote since it was read. */
+    private void replaceRule(OneShotRequest<Boolean> request, Session session, byte[] rule, Content read) {
+        Op write = Op.setData(spec.path(), rule, read.stat().getVersion());
+        session.zk().multi(List.of(write), answer -> {
+            switch (answer.code()) {
+                case OK -> request.answer(true);
+                case BADVERSION, NONODE -> request.answer(false);
+                default -> request.fail("change the data of " + spec.path(), answer, MAYBE_CHANGED);
+            }
+        });
+    }
+
+    /** Makes the path with the rule as its data; tells whether nobody else made it. */
+    private void makePath(OneShotRequest<Boolean> request, Session session, byte[] rule) {
+        ParentMaker maker = new ParentMaker(session, spec.acl());
+        maker.make(spec.path(), Optional.of(rule), answer -> {
+            switch (answer.code()) {
+                case OK -> request.answer(true);
+                case NODEEXISTS -> request.answer(false);
                 default -> {
-                    fail(ZooKeeperErrors.CREATE_PATH + spec.path(), answer);
+                    request.fail(ZooKeeperErrors.CREATE_PATH + spec.path(), answer, MAYBE_CHANGED);
                     maker.leave(unused -> unused.forEach(container -> delete(session, container)));
                 }
             }
-        }
+        });
+    }
 
-        private static void delete(Session session, String container) {
-            session.zk().multi(List.of(Op.delete(container, -1)), answer -> {
-                if (answer.isUnsettled() && !session.isEnded()) {
-                    session.later(() -> delete(session, container));
-                }
-            });
-        }
-
-        @Override
-        void fail(String what, Answer<?> answer) {
-            if (answer.isUnsettled()) {
-                fail(new LockConnectionException(
-                        "lost the connection to ZooKeeper (" + answer.code() + ") while asking for " + subject()
-                                + ": it is not known whether it was changed; change it again"));
-            } else {
-                super.fail(what, answer);
+    private static void delete(Session session, String container) {
+        session.zk().multi(List.of(Op.delete(container, -1)), answer -> {
+            if (answer.isUnsettled() && !session.isEnded()) {
+                session.later(() -> delete(session, container));
             }
-        }
+        });
     }
 }

@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.ConnectionState;
-import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -26,46 +26,44 @@ import java.util.stream.Collectors;
  * Finds the requests of one client that wait for long: observers are told once of each, and once a minute for each lock
  * the server is asked for the queue and the holders, and a warning logged. Thread-safe.
  */
-public final class SlowWaits implements LockObserver {
+final class SlowWaits {
     static final Duration PERIOD = Duration.ofSeconds(1);
     private static final long PAUSE = Duration.ofMinutes(1).toNanos();
     private static final String CANDIDATE = "latch-"; // for leadership: it stands by
     private static final int NAMED = 3; // holders, in a warning
 
     private final long after;
+    private final Requests requests;
+    private final ClientConnection connection;
     private final Set<Wait> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
     private final AtomicBoolean armed = new AtomicBoolean();
     private final Map<String, Long> warnedAt = new HashMap<>(); // by path; on the engine thread
 
     /** A request; it tells observers when that is called for the first time. */
-    record Wait(LockHost client, LockGroup group, long askedAt, BooleanSupplier isOver, Runnable tellOnce) {}
+    private record Wait(LockGroup group, long askedAt, BooleanSupplier isOver, Runnable tellOnce) {}
 
-    public SlowWaits(Duration after) {
+    SlowWaits(Duration after, Requests requests, ClientConnection connection) {
         this.after = TimeUnit.NANOSECONDS.convert(after); // at most 292 years
+        this.requests = requests;
+        this.connection = connection;
     }
 
-    /** Requests come by {@link #add}. */
-    @Override
-    public Progress onWaiting(Request request) {
-        return new Progress() {};
-    }
-
-    void add(Wait wait) {
-        if (!wait.group.all().get(0).kind().equals(CANDIDATE)) {
-            waits.add(wait);
-            arm(wait.client);
+    void add(LockGroup group, long askedAt, BooleanSupplier isOver, Runnable tellOnce) {
+        if (!group.all().get(0).kind().equals(CANDIDATE)) {
+            waits.add(new Wait(group, askedAt, isOver, tellOnce));
+            arm();
         }
     }
 
-    private void arm(LockHost client) {
+    private void arm() {
         if (!armed.get() && armed.compareAndSet(false, true)) {
-            client.scheduler().schedule(PERIOD, () -> look(client));
+            requests.scheduler().schedule(PERIOD, this::look);
         }
     }
 
-    private void look(LockHost client) {
+    private void look() {
         armed.set(false); // first: what is added from now on arms it
-        long now = client.scheduler().nanoTime();
+        long now = requests.scheduler().nanoTime();
         warnedAt.values().removeIf(at -> now - at >= PAUSE);
         waits.removeIf(wait -> wait.isOver.getAsBoolean());
         waits.stream()
@@ -76,15 +74,15 @@ public final class SlowWaits implements LockObserver {
                     wait.group.all().forEach(spec -> warn(wait, spec, now));
                 });
         if (!waits.isEmpty()) {
-            arm(client);
+            arm();
         }
     }
 
     private void warn(Wait wait, LockSpec spec, long now) {
-        boolean isConnected = wait.client.connectionState() == ConnectionState.CONNECTED; // if not, that is warned of
+        boolean isConnected = connection.state() == ConnectionState.CONNECTED; // if not, that is warned of
         if (isConnected && warnedAt.putIfAbsent(spec.path(), now) == null) {
-            ParticipantQuery query = new ParticipantQuery(wait.client, spec, true, NAMED + 1);
-            Completion.on(query.launch(), (holders, failure) -> {
+            ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
+            Completion.on(query.request().launch(), (holders, failure) -> {
                 // Without a place, it waits behind a holder of this process, or is granted by now.
                 if (holders == null
                         || !query.place.isEmpty()
@@ -96,12 +94,12 @@ public final class SlowWaits implements LockObserver {
         }
     }
 
-    private static String names(List<SeenParticipant> holders) {
+    private static String names(List<ParticipantQuery.Seen> holders) {
         return holders.isEmpty()
                 ? "nobody"
                 : holders.stream()
                         .limit(NAMED)
-                        .map(SeenParticipant::participant)
+                        .map(ParticipantQuery.Seen::participant)
                         .map(holder -> holder.owner() + " (node " + Printable.of(holder.node()) + ", "
                                 + holder.age().toSeconds() + " s old)")
                         .collect(Collectors.joining(", ", "", holders.size() > NAMED ? ", and others" : ""));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** The blocking and the asynchronous API over requests, and the record of all holds. */
+/** A client and its end; the blocking and the asynchronous API of its locks over requests; the record of all holds. */
 @NullMarked
 package dev.zkrecipes.core.internal.lock;
 

@@ -23,6 +23,7 @@ public record ClientSettings(
         String ownerLabel,
         @Nullable Executor callbackExecutor,
         List<LockObserver> observers,
+        @Nullable Duration slowAfter,
         boolean closeOnShutdown,
         boolean persistentPaths) {
 

@@ -18,12 +18,9 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.management.ManagementFactory;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,17 +37,11 @@ class ObservedRequestTest {
 
     @Test
     void withoutAnObserver_nothingIsAllocatedAndNoClockIsRead() {
-        Map<String, Object> answers = Map.of("observers", List.of());
-        // What it is asked for besides has no answer: a clock, callbacks.
-        InvocationHandler onlyThose = (proxy, method, arguments) -> {
-            Object answer = answers.get(method.getName());
-            if (answer == null) {
-                throw new AssertionError(method);
-            }
-            return answer;
+        EngineClient client = EngineClient.of(
+                Ports.clientBuilder(states -> operations, scheduler).build());
+        scheduler.uponTime = () -> {
+            throw new AssertionError("a clock was read");
         };
-        LockHost client = (LockHost)
-                Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {LockHost.class}, onlyThose);
         LockGroup group = LockGroup.of(
                 new LockSpec(ZooDefs.Ids.OPEN_ACL_UNSAFE, "/locks/orders", new MutexDriver(), LockOptions.defaults()));
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -13,7 +13,6 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.spi.port.Ports;
 import java.util.Collections;
@@ -45,15 +44,21 @@ class ParticipantQueryTest {
         operations.requests();
     }
 
-    private CompletableFuture<List<SeenParticipant>> ask(boolean holdersOnly) {
-        CompletableFuture<List<SeenParticipant>> answer = new ParticipantQuery(client, spec, holdersOnly).launch();
+    private ParticipantQuery query(boolean holdersOnly) {
+        return holdersOnly
+                ? ParticipantQuery.ofHolders(client.requests(), spec, Integer.MAX_VALUE)
+                : ParticipantQuery.ofAll(client.requests(), spec);
+    }
+
+    private CompletableFuture<List<ParticipantQuery.Seen>> ask(boolean holdersOnly) {
+        CompletableFuture<List<ParticipantQuery.Seen>> answer = query(holdersOnly).request().launch();
         scheduler.run();
         return answer;
     }
 
     @Test
     void holders_areAskedForByOneListAndARead_howeverManyWait() {
-        List<SeenParticipant> holders = ask(true).join();
+        List<ParticipantQuery.Seen> holders = ask(true).join();
         assertThat(operations.requests()).containsExactly(Request.LIST, Request.READ);
         assertThat(holders).singleElement().satisfies(seen -> {
             assertThat(seen.content()).isPresent();
@@ -64,7 +69,7 @@ class ParticipantQueryTest {
 
     @Test
     void questionThatNobodyWaitsFor_isNotSent() {
-        CompletableFuture<List<SeenParticipant>> answer = new ParticipantQuery(client, spec, true).launch();
+        CompletableFuture<List<ParticipantQuery.Seen>> answer = query(true).request().launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
@@ -79,7 +84,7 @@ class ParticipantQueryTest {
     @Test
     void participants_areAllRead() {
         List<Participant> all =
-                ask(false).join().stream().map(SeenParticipant::participant).toList();
+                ask(false).join().stream().map(ParticipantQuery.Seen::participant).toList();
         assertThat(operations.requests()).hasSize(1 + NODES);
         assertThat(all).hasSize(NODES);
         assertThat(all)
@@ -92,7 +97,7 @@ class ParticipantQueryTest {
     void participantGoneWhenRead_leavesNoGapInThePositions() {
         operations.refuse(Request.READ, Code.OK, Code.NONODE, Code.NOAUTH);
         List<Participant> all =
-                ask(false).join().stream().map(SeenParticipant::participant).toList();
+                ask(false).join().stream().map(ParticipantQuery.Seen::participant).toList();
         assertThat(all).hasSize(NODES - 1);
         assertThat(all.get(1).node()).isEqualTo("lock-0000000002");
         assertThat(all.get(1).owner()).isEqualTo("unknown");
@@ -105,14 +110,14 @@ class ParticipantQueryTest {
     @Test
     void onlySoManyReads_areUnderWayAtATime() {
         operations.refuse(Request.READ, Code.CONNECTIONLOSS);
-        CompletableFuture<List<SeenParticipant>> answer = ask(false);
+        CompletableFuture<List<ParticipantQuery.Seen>> answer = ask(false);
         assertThat(Collections.frequency(operations.requests(), Request.READ)).isEqualTo(ParticipantQuery.UNDER_WAY);
         assertThatThrownBy(answer::join).hasCauseInstanceOf(LockConnectionException.class);
     }
 
     @Test
     void departedCaller_causesNoMoreReads() {
-        CompletableFuture<List<SeenParticipant>> answer = new ParticipantQuery(client, spec, false).launch();
+        CompletableFuture<List<ParticipantQuery.Seen>> answer = query(false).request().launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).doesNotContain(Request.READ);

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.COLLECTION;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
@@ -15,10 +16,12 @@ import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,8 +39,7 @@ class QuestionsTest {
     private final LockInternals internals =
             new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults());
     private final InterProcessLock lock = internals.threadOwned();
-    private final Questions questions =
-            EngineLock.behind(lock).orElseThrow().client().questions();
+    private final Requests requests = EngineClient.of(client).requests();
     private Lease lease;
     private long begun;
 
@@ -49,7 +51,7 @@ class QuestionsTest {
 
     @AfterEach
     void nothingWaitedForTimeToPass_norIsLeft() {
-        assertThat(questions.isEmpty()).isTrue();
+        assertThat(requests).extracting("questions", COLLECTION).isEmpty();
         assertThat(scheduler.nanoTime()).isEqualTo(begun);
     }
 
@@ -103,7 +105,9 @@ class QuestionsTest {
     @Test
     void questionGivenToAnEngineThatHasEnded_fails() {
         close();
-        assertThat(questions.open("/locks/orders")).isCompletedExceptionally();
+        CompletableFuture<Object> question = new CompletableFuture<>();
+        requests.ask("/locks/orders", question);
+        assertThat(question).isCompletedExceptionally();
     }
 
     @Test

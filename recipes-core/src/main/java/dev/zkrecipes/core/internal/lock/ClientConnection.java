@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.client;
+package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.client;
+package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,6 +44,7 @@ class ClientConnectionTest {
             "",
             null,
             List.of(),
+            null,
             false,
             false);
 

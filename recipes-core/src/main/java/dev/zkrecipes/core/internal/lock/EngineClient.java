@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.client;
+package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.ConnectionState;
-import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.lock.LockDataTable;
-import dev.zkrecipes.core.internal.lock.LockHost;
-import dev.zkrecipes.core.internal.lock.Questions;
+import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
+import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
@@ -30,6 +29,8 @@ import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -46,7 +47,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Ties the parts of one client together and ends them. */
-public final class EngineClient implements LockHost {
+public final class EngineClient {
     private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
 
     private static volatile @Nullable Function<ZooKeeperClient, EngineClient> behind;
@@ -62,7 +63,7 @@ public final class EngineClient implements LockHost {
     private final Requests requests;
     private final LockDataTable holds;
     private final Revocations revocations;
-    private final Questions questions;
+    private final @Nullable SlowWaits slowWaits;
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -94,12 +95,13 @@ public final class EngineClient implements LockHost {
                 pace,
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
-                this::notConnected);
-        this.questions = new Questions(requests::closedFor);
+                connection::missing);
+        this.slowWaits =
+                settings.slowAfter() == null ? null : new SlowWaits(settings.slowAfter(), requests, connection);
         this.revocations = new Revocations(
                 scheduler, sessions.source(), pace, callbacks, this::requireOpenFor, ConcurrentHashMap.newKeySet());
         this.holds = new LockDataTable(requests.open(), scheduler);
-        scheduler.onFailure(this::fail);
+        scheduler.onFailure(this::endAtOnce);
     }
 
     public static EngineClient start(HandleKind kind, ClientSettings settings) {
@@ -151,22 +153,23 @@ public final class EngineClient implements LockHost {
         return settings;
     }
 
-    @Override
     public EngineScheduler scheduler() {
         return scheduler;
     }
 
-    @Override
     public Callbacks callbacks() {
         return callbacks;
     }
 
-    @Override
-    public List<LockObserver> observers() {
+    List<LockObserver> observers() {
         return settings.observers();
     }
 
-    @Override
+    @Nullable
+    SlowWaits slowWaits() {
+        return slowWaits;
+    }
+
     public SessionSource sessions() {
         return sessions.source();
     }
@@ -175,33 +178,20 @@ public final class EngineClient implements LockHost {
         return cleaner;
     }
 
-    @Override
     public Requests requests() {
         return requests;
-    }
-
-    @Override
-    public Questions questions() {
-        return questions;
     }
 
     public LockDataTable holds() {
         return holds;
     }
 
-    @Override
-    public LockException notConnected(String consequence) {
-        return connection.missing(consequence);
-    }
-
-    @Override
     public Duration requestTimeout() {
         return connection.requestTimeout();
     }
 
-    @Override
-    public void awaitWhileConnected(CompletableFuture<Void> future) {
-        connection.awaitWhileConnected(future);
+    ClientConnection connection() {
+        return connection;
     }
 
     Revocations revocations() {
@@ -212,7 +202,6 @@ public final class EngineClient implements LockHost {
         return sessions.living();
     }
 
-    @Override
     public void requireOpenFor(String lockPath) {
         if (closing.get()) {
             throw requests.closedFor(lockPath);
@@ -227,7 +216,6 @@ public final class EngineClient implements LockHost {
 
     // ---- What applications ask, see ZooKeeperClient.
 
-    @Override
     public ConnectionState connectionState() {
         return connection.state();
     }
@@ -272,7 +260,6 @@ public final class EngineClient implements LockHost {
         return connection.handle();
     }
 
-    @Override
     public String ownerLabel() {
         return settings.ownerLabel();
     }
@@ -283,12 +270,13 @@ public final class EngineClient implements LockHost {
                 + "]";
     }
 
+    // ---- Its end.
+
     public void close() {
         if (closing.compareAndSet(false, true)) {
             requests.close();
-            questions.close();
             connection.endWaits();
-            scheduler.execute(() -> shutdown().begin());
+            scheduler.execute(this::endInOrder);
         }
         if (Blocking.mayBlock(scheduler)) {
             Blocking.awaitQuietly(closed, Deadline.after(requestTimeout(), scheduler));
@@ -296,10 +284,70 @@ public final class EngineClient implements LockHost {
     }
 
     /**
-     * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more. On the
-     * engine thread, again if it throws.
+     * First every lease and request ends, which hands their nodes to the cleaner. Then it waits, for a limited time, for
+     * the deletion of nodes that outlive the sessions or are too many for one transaction. Then the handles are closed.
+     * Then every future that is left completes, and the threads end.
      */
-    private void fail(Throwable cause) {
+    private void endInOrder() {
+        List<KeepAlive.Grant> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
+        // Behind the tasks that hand these nodes to the cleaner.
+        scheduler.execute(() -> awaitDeletions(held));
+    }
+
+    private List<KeepAlive.Grant> endLeasesAndRequests(String reason) {
+        List<KeepAlive.Grant> held = sessions.living().stream()
+                .flatMap(session -> session.keepAlive().all().stream())
+                .toList();
+        each(held, each -> each.endAtOnce(reason));
+        each(List.copyOf(requests.open()), request -> request.fail(requests.closedFor(request.lockPath())));
+        each(List.copyOf(revocations.open()), request -> request.fail(requests.closedFor(request.lockPath())));
+        return held;
+    }
+
+    /** What is broken for one of them must not keep the others. */
+    private static <T> void each(List<T> all, Consumer<T> action) {
+        for (T one : all) {
+            try {
+                action.accept(one);
+            } catch (Throwable t) {
+                log.warn("The end of the lock client met an error.", t);
+            }
+        }
+    }
+
+    private void awaitDeletions(List<KeepAlive.Grant> held) {
+        List<Session> alive = sessions.living();
+        boolean closingDeletes = sessions.source().ownsSessions()
+                && !cleaner.hasNodesBeside(alive)
+                && alive.stream().allMatch(session -> session.nodes().isSmall());
+        CompletableFuture<Void> cleaned = closingDeletes ? CompletableFuture.completedFuture(null) : cleaner.idle();
+        Timer timer = scheduler.schedule(requestTimeout().dividedBy(2), () -> cleaned.complete(null));
+        Completion.on(cleaned, (done, failure) -> {
+            timer.cancel();
+            closeHandles(held);
+        });
+    }
+
+    private void closeHandles(List<KeepAlive.Grant> held) {
+        sessions.source().stop();
+        List<Session> open = sessions.living();
+        scheduler.executeBlocking(() -> {
+            each(open, session -> session.zk().close());
+            scheduler.execute(() -> {
+                open.forEach(session -> session.become(State.CLOSED));
+                cleaner.abandonAll();
+                held.forEach(KeepAlive.Grant::abandon);
+                onEnded();
+            });
+        });
+    }
+
+    /**
+     * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more. Everything
+     * ends, in the middle of anything: nobody may believe to hold a lock, and nobody may wait. The nodes go with the
+     * sessions. On the engine thread, again if it throws, as it does after all else if a handle cannot be closed.
+     */
+    private void endAtOnce(Throwable cause) {
         if (requests.closeBecauseOf(cause)) {
             log.error(
                     "The lock client has ended itself because of an error in it: its locks are lost, and every request"
@@ -307,23 +355,19 @@ public final class EngineClient implements LockHost {
                     cause);
         }
         closing.set(true);
-        questions.close();
         connection.endWaits();
-        shutdown().atOnce("the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
+        List<KeepAlive.Grant> held = endLeasesAndRequests(
+                "the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
+        each(held, KeepAlive.Grant::abandon);
+        each(List.of(cleaner), NodeCleaner::abandonAll);
+        sessions.source().stop();
+        List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again
+        open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
+        each(open, session -> session.become(State.CLOSED));
+        onEnded();
     }
 
-    private Shutdown shutdown() {
-        return new Shutdown(
-                requests,
-                revocations,
-                sessions,
-                cleaner,
-                scheduler,
-                requestTimeout().dividedBy(2),
-                this::onShutDown);
-    }
-
-    private void onShutDown() {
+    private void onEnded() {
         Thread registered = hook;
         if (registered != null) {
             try {
@@ -336,5 +380,12 @@ public final class EngineClient implements LockHost {
         callbacks.close();
         scheduler.close();
         closed.complete(null);
+    }
+
+    /** Ends the client, as nobody knows any more what it holds. Any thread. */
+    void fail(RuntimeException why) {
+        scheduler.execute(() -> {
+            throw why;
+        });
     }
 }

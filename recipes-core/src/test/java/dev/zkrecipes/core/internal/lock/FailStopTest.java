@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.client;
+package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
-import static org.mockito.Mockito.doThrow;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.verify;
-import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
@@ -25,10 +19,6 @@ import dev.zkrecipes.core.internal.ManualScheduler.Failure;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.acquire.Acquisition;
-import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.node.NodeCleaner;
-import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -203,28 +193,6 @@ class FailStopTest {
         run.scheduler.allowThreads(true);
         run.pass(Duration.ofSeconds(1));
         run.assertEnded(run.scheduler.failure().orElseThrow());
-    }
-
-    @Test
-    void requestThatCannotBeEndedForWantOfMemory_isEndedLater() {
-        Acquisition starved = mock(Acquisition.class);
-        OutOfMemoryError noMemory = new OutOfMemoryError("played");
-        doThrow(noMemory).doNothing().when(starved).fail(any());
-        Requests requests = mock(Requests.class);
-        when(requests.open()).thenReturn(List.of(starved));
-        ClientSessions sessions = mock(ClientSessions.class, RETURNS_DEEP_STUBS);
-        List<String> ended = new ArrayList<>();
-        Shutdown shutdown = new Shutdown(
-                requests,
-                mock(Revocations.class),
-                sessions,
-                mock(NodeCleaner.class),
-                new ManualScheduler(),
-                Duration.ZERO,
-                () -> ended.add("the client"));
-        assertThatThrownBy(() -> shutdown.atOnce("played")).isSameAs(noMemory);
-        assertThat(ended).as("before there is an end of each request").isEmpty();
-        verify(sessions.source()).stop();
     }
 
     /** A method that an old client jar lacks, say. */

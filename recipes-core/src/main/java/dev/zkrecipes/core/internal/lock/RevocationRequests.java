@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.client;
+package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.lock.EngineLock;
-import dev.zkrecipes.core.internal.lock.SeenParticipant;
 import dev.zkrecipes.core.internal.revoke.RevocationTask;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
@@ -36,8 +34,8 @@ public final class RevocationRequests {
         return ask(holders.stream().map(RevocationRequests::unread).toList(), grace, deadline);
     }
 
-    private static SeenParticipant unread(Participant participant) {
-        return new SeenParticipant(participant, Optional.empty());
+    private static ParticipantQuery.Seen unread(Participant participant) {
+        return new ParticipantQuery.Seen(participant, Optional.empty());
     }
 
     private Deadline enter(String lockPath) throws InterruptedException {
@@ -48,7 +46,7 @@ public final class RevocationRequests {
     }
 
     /** The holders; for a lock of another library, or of several clients, those among its participants. */
-    private static List<SeenParticipant> holders(InterProcessLock lock, Deadline deadline) throws InterruptedException {
+    private static List<ParticipantQuery.Seen> holders(InterProcessLock lock, Deadline deadline) throws InterruptedException {
         Optional<EngineLock> engine = EngineLock.behind(lock);
         return engine.isPresent()
                 ? engine.get().holders(deadline)
@@ -58,7 +56,7 @@ public final class RevocationRequests {
                         .toList();
     }
 
-    private List<Revocation> ask(List<SeenParticipant> holders, Optional<Duration> grace, Deadline deadline)
+    private List<Revocation> ask(List<ParticipantQuery.Seen> holders, Optional<Duration> grace, Deadline deadline)
             throws InterruptedException {
         RevocationRequest request =
                 new RevocationRequest(NodeId.next(client.scheduler().random()), client.ownerLabel(), grace);
