@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,18 +73,9 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         }
     }
 
-    /** Gives back a grant that could not be handed on. If that is for want of memory, nobody else comes back for it. */
+    /** Gives back a grant that could not be handed on. */
     private void giveBack(@Nullable List<HeldNode> grants, Throwable why) {
-        try {
-            HeldNodes.release(grants == null ? List.of() : grants);
-        } finally {
-            while (!isDone()) {
-                try {
-                    completeExceptionally(why);
-                } catch (OutOfMemoryError e) {
-                    LockSupport.parkNanos(this, 1_000_000);
-                }
-            }
-        }
+        HeldNodes.release(grants == null ? List.of() : grants);
+        completeExceptionally(why);
     }
 }

@@ -25,6 +25,7 @@ final class BlockingRequest {
     private final OwnedLock lock;
     private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
+    private @Nullable Hold opened;
 
     @FunctionalInterface
     interface Wait<T> {
@@ -127,7 +128,9 @@ final class BlockingRequest {
     // ---- What becomes of a grant.
 
     private Lease hold(List<HeldNode> grants) {
-        return Hold.open(lock, grants, lock.mineToOpen(), observed);
+        Hold hold = Hold.open(lock, grants, lock.mineToOpen(), observed);
+        opened = hold;
+        return hold;
     }
 
     /**
@@ -145,17 +148,10 @@ final class BlockingRequest {
     /** The caller gets an exception, so it must not be left with anything that nobody would ever give back. */
     private void abandon() {
         List<HeldNode> granted = acquisition.giveUpUnlessGranted();
-        if (granted != null) {
-            LockData mine = lock.mine();
-            Hold hold = mine == null ? null : mine.holdOn(granted.get(0));
-            if (hold == null) {
-                HeldNodes.release(granted);
-            } else {
-                hold.beginClosing(false);
-            }
-            if (mine != null) {
-                mine.forgetIfEmpty();
-            }
+        if (opened != null) {
+            opened.beginClosing(false);
+        } else if (granted != null) {
+            HeldNodes.release(granted);
         }
     }
 }

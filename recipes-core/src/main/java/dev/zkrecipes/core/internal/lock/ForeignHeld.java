@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
@@ -191,11 +192,9 @@ final class ForeignHeld extends Held {
         try {
             how.run();
             Completion.forward(hold.released(), gone);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             gone.completeExceptionally(e);
-        } catch (Error e) { // nobody knows whether it is given back
-            gone.completeExceptionally(e);
-            throw e;
+            Throwables.throwIfInstanceOf(e, Error.class); // nobody knows whether it is given back
         }
     }
 

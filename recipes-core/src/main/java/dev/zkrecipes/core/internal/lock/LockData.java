@@ -37,14 +37,36 @@ import org.slf4j.LoggerFactory;
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /** A hold, or what is left of it when it is lost, or nothing when it is over; and those that were opened before. */
+    /** A hold, or what is left of it when it is lost; and those that were opened before. */
     @SuppressWarnings("serial") // never serialized
-    private static final class Link extends AtomicReference<@Nullable Object> {
+    private static final class Link extends AtomicReference<Object> {
         private volatile @Nullable Link older;
 
-        Link(Hold hold, @Nullable Link older) {
+        Link(Hold hold) {
             super(hold);
-            this.older = older;
+        }
+
+        static Link inFrontOf(Link older, Link younger) {
+            younger.older = older;
+            return younger;
+        }
+
+        /** The youngest that is left. Whoever comes by meanwhile misses none of those that are. */
+        @Nullable
+        Link without(Object over) {
+            if (isOf(over)) {
+                return older;
+            }
+            Link younger = this;
+            Link link = older;
+            while (link != null && !link.isOf(over)) {
+                younger = link;
+                link = link.older;
+            }
+            if (link != null) {
+                younger.older = link.older;
+            }
+            return this;
         }
 
         /** Null if it is closed or forgotten. */
@@ -58,14 +80,6 @@ public final class LockData implements Held.Listener {
         boolean isOf(Object sought) {
             Object kept = get();
             return kept == sought || (kept instanceof Lost lost && lost.get() == sought);
-        }
-
-        static @Nullable Link firstNotOver(@Nullable Link from) {
-            Link link = from;
-            while (link != null && link.get() == null) {
-                link = link.older;
-            }
-            return link;
         }
     }
 
@@ -138,10 +152,7 @@ public final class LockData implements Held.Listener {
     void opened(Hold hold) {
         List<String> paths = hold.group().paths();
         for (int i = 0; i < paths.size(); i++) {
-            Link before;
-            do {
-                before = open.get(paths.get(i));
-            } while (!replace(paths.get(i), before, new Link(hold, before)));
+            open.merge(paths.get(i), new Link(hold), Link::inFrontOf);
         }
     }
 
@@ -151,37 +162,9 @@ public final class LockData implements Held.Listener {
 
     private void takeOut(Object over, List<String> paths) {
         for (int i = 0; i < paths.size(); i++) {
-            takeOut(over, paths.get(i));
+            open.computeIfPresent(paths.get(i), (path, youngest) -> youngest.without(over));
         }
         forgetIfEmpty();
-    }
-
-    /** Several may do so at a time: what is over stays so, what is not is never left out. */
-    private void takeOut(Object over, String path) {
-        Link younger = null;
-        Link link = open.get(path);
-        while (link != null && !link.isOf(over)) {
-            younger = link;
-            link = link.older;
-        }
-        if (link != null) {
-            link.set(null);
-        }
-        if (younger != null) {
-            younger.older = Link.firstNotOver(younger.older);
-        }
-        Link first;
-        do {
-            first = open.get(path);
-        } while (first != null && first.get() == null && !replace(path, first, Link.firstNotOver(first)));
-    }
-
-    /** Does nothing, and returns false, if somebody else was faster. */
-    private boolean replace(String path, @Nullable Link before, @Nullable Link after) {
-        if (before == null) {
-            return after == null || open.putIfAbsent(path, after) == null;
-        }
-        return after == null ? open.remove(path, before) : open.replace(path, before, after);
     }
 
     /** A record in which nothing is open is of no use. */
@@ -371,10 +354,7 @@ public final class LockData implements Held.Listener {
 
     // ---- Re-entry.
 
-    /**
-     * Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. Whatever is thrown in here,
-     * nothing was opened.
-     */
+    /** Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. */
     @Nullable
     Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
         List<? extends Held> grants = grantsToReenter(lock.group(), otherMode);
@@ -382,13 +362,8 @@ public final class LockData implements Held.Listener {
             return null;
         }
         Hold again = new Hold(lock, grants, this);
-        try {
-            opened(again);
-            return again;
-        } catch (Throwable t) {
-            again.beginClosing(false);
-            throw t;
-        }
+        opened(again);
+        return again;
     }
 
     /**
