@@ -60,65 +60,39 @@ public final class LockOptions {
     }
 
     /**
-     * The default options: {@link QueueLossPolicy#REQUEUE}, the ACL of the client, a release that
-     * waits for ZooKeeper's confirmation, and one strict order of all waiters, whatever process they belong to.
-     *
-     * @return the default options
+     * {@return the default options: {@link QueueLossPolicy#REQUEUE}, the ACL of the client, and a release that waits
+     * for ZooKeeper's confirmation}
      */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
 
-    /**
-     * What a waiting acquire does when its place in the queue is gone.
-     *
-     * @return the policy
-     */
+    /** {@return what a waiting acquire does when its place in the queue is gone} */
     public QueueLossPolicy queueLossPolicy() {
         return queueLossPolicy;
     }
 
-    /**
-     * Who may do what with the lock.
-     *
-     * @return a copy of the ACL; empty for that of the client
-     */
+    /** {@return who may do what with the lock: a copy of its ACL; empty for that of the client} */
     public Optional<List<ACL>> acl() {
         return acl.map(Acls::copy);
     }
 
-    /**
-     * Whether a release returns without waiting for ZooKeeper, see {@link #withReleaseInBackground}.
-     *
-     * @return true if so
-     */
+    /** {@return whether a release returns without waiting for ZooKeeper, see {@link #withReleaseInBackground}} */
     public boolean releasesInBackground() {
         return releasesInBackground;
     }
 
-    /**
-     * After what time a lease is lost if it is not given back, see {@link #withHoldAtMost}.
-     *
-     * @return the time; empty for never
-     */
+    /** {@return how long a lease may be held before it is lost, see {@link #withHoldAtMost}; empty for ever} */
     public Optional<Duration> holdAtMost() {
         return holdAtMost;
     }
 
-    /**
-     * What others see as the owner of the lock's nodes, see {@link #withOwnerLabel}.
-     *
-     * @return the label; empty for the client's
-     */
+    /** {@return the owner label of the lock's nodes, see {@link #withOwnerLabel}; empty for the client's} */
     public Optional<String> ownerLabel() {
         return ownerLabel;
     }
 
-    /**
-     * What the application calls the lock in metrics and logs, see {@link #withName}.
-     *
-     * @return the name; empty for nothing
-     */
+    /** {@return what the application calls the lock in metrics and logs, see {@link #withName}; empty for nothing} */
     public Optional<String> name() {
         return name;
     }
@@ -203,11 +177,7 @@ public final class LockOptions {
         return new LockOptions(queueLossPolicy, acl, releasesInBackground, Optional.of(most), ownerLabel, name);
     }
 
-    /**
-     * These options without {@link #withHoldAtMost}.
-     *
-     * @return the changed copy
-     */
+    /** {@return these options without {@link #withHoldAtMost}} */
     public LockOptions withoutHoldAtMost() {
         return new LockOptions(queueLossPolicy, acl, releasesInBackground, Optional.empty(), ownerLabel, name);
     }
