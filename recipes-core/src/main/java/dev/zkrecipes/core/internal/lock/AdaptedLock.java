@@ -161,31 +161,10 @@ public final class AdaptedLock extends OwnedLock {
         requireOpen();
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
         ObservedRequest observed = begin();
-        CompletableFuture<Lease> future = new CompletableFuture<>();
-        Completion.on(request, (hold, failure) -> {
-            table().endWait(group());
-            callbacks.run(() -> deliver(hold, failure, observed, future));
-        });
-        Completion.on(future, (lease, failure) -> request.cancel(false));
-        return future;
-    }
-
-    private void deliver(
-            ForeignLock.@Nullable Hold acquired,
-            @Nullable Throwable failure,
-            @Nullable ObservedRequest observed,
-            CompletableFuture<Lease> future) {
-        try {
-            if (acquired == null) {
-                throw Objects.requireNonNull(failure);
-            }
-            AsyncLease.complete(future, open(acquired, this::asynchronous, observed), table().dropped());
-        } catch (Throwable t) {
-            if (observed != null) {
-                observed.failed(t);
-            }
-            future.completeExceptionally(t);
-        }
+        AsyncRequest following = new AsyncRequest(this, callbacks::run, observed, null);
+        following.follow(request, hold -> open(hold, this::asynchronous, observed), () -> request.cancel(false));
+        Completion.on(request, (hold, failure) -> table().endWait(group()));
+        return following;
     }
 
     // ---- Its holds.

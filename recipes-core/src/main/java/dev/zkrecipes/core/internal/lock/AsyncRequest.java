@@ -5,50 +5,49 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
-import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.thread.Completion;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request, as the future that its outcome completes. However the future ends, if
- * not with the grant, the request leaves the queue.
+ * One request, as the future that its outcome completes. However the future ends, if not with the grant, the request is
+ * withdrawn.
  */
 final class AsyncRequest extends CompletableFuture<Lease> {
-    private final Executor delivery;
     private final OwnedLock lock;
-    private volatile @Nullable Acquisition acquisition; // null when the future has ended
+    private final Executor delivery;
     private final @Nullable ObservedRequest observed;
+    private volatile @Nullable Acquisition acquisition;
 
-    /** {@code delivery} completes the future. */
-    AsyncRequest(Executor delivery, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
-        this.delivery = delivery;
+    /** {@code delivery} completes the future; the acquisition is that of a lock of the engine. */
+    AsyncRequest(
+            OwnedLock lock,
+            Executor delivery,
+            @Nullable ObservedRequest observed,
+            @Nullable Acquisition acquisition) {
         this.lock = lock;
-        this.acquisition = acquisition;
+        this.delivery = delivery;
         this.observed = observed;
+        this.acquisition = acquisition;
     }
 
-    CompletableFuture<Lease> begin() {
-        Acquisition asked = Objects.requireNonNull(acquisition);
-        Completion.on(asked.outcome(), (outcome, failure) -> {
-            List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
+    /** {@code open} makes a hold of what is granted, or gives it back. */
+    <T> void follow(CompletableFuture<T> outcome, Function<T, Hold> open, Runnable withdraw) {
+        Completion.on(outcome, (granted, failure) -> {
             try {
-                delivery.execute(() -> deliver(grants, failure));
-            } catch (Throwable t) {
-                giveBack(grants, t);
+                delivery.execute(() -> deliver(granted, failure, open));
+            } catch (Throwable t) { // the lock may be held by nobody
+                completeExceptionally(t);
+                lock.fail(new IllegalStateException("a request for the lock " + lock.path() + " is half done", t));
             }
         });
         Completion.on(this, (lease, failure) -> {
-            asked.giveUp();
+            withdraw.run();
             acquisition = null;
         });
-        asked.launch();
-        lock.table().lookForDeadOwners();
-        return this;
     }
 
     /** Null if the future has ended. */
@@ -57,25 +56,17 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         return acquisition;
     }
 
-    private void deliver(@Nullable List<HeldNode> grants, @Nullable Throwable failure) {
+    private <T> void deliver(@Nullable T granted, @Nullable Throwable failure, Function<T, Hold> open) {
         try {
-            if (grants != null) {
-                Hold hold = Hold.open(lock, grants, lock.asynchronous(), observed);
-                AsyncLease.complete(this, hold, lock.table().dropped());
-                return;
+            if (granted == null) {
+                throw Objects.requireNonNull(failure);
             }
-            if (observed != null) {
-                observed.failed(Objects.requireNonNull(failure));
-            }
-            completeExceptionally(Objects.requireNonNull(failure));
+            AsyncLease.complete(this, open.apply(granted), lock.table().dropped());
         } catch (Throwable t) {
-            giveBack(grants, t);
+            if (observed != null) {
+                observed.failed(t);
+            }
+            completeExceptionally(t);
         }
-    }
-
-    /** Gives back a grant that could not be handed on. */
-    private void giveBack(@Nullable List<HeldNode> grants, Throwable why) {
-        HeldNodes.release(grants == null ? List.of() : grants);
-        completeExceptionally(why);
     }
 }

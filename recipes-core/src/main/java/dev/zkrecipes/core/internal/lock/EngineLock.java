@@ -178,7 +178,15 @@ public final class EngineLock extends OwnedLock {
     public CompletableFuture<Lease> acquireAsync() {
         Acquisition acquisition = new AcquireLoop(client.requests(), group(), Mode.QUEUE);
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
-        return new AsyncRequest(delivery, this, acquisition, observed()).begin();
+        ObservedRequest observed = observed();
+        AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
+        request.follow(
+                acquisition.outcome(),
+                granted -> Hold.open(this, granted.orElseThrow(), asynchronous(), observed),
+                acquisition::giveUp);
+        acquisition.launch();
+        table().lookForDeadOwners();
+        return request;
     }
 
     /**
