@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -47,6 +48,7 @@ public final class Requests {
     private final Function<String, LockException> notConnected;
     private final Map<QueueKey, QueueView> queues = new HashMap<>(); // those that requests wait in
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
+    private final Set<SessionTask> revocations = ConcurrentHashMap.newKeySet();
     private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // what ends each of them
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
@@ -111,7 +113,7 @@ public final class Requests {
         return cleaner;
     }
 
-    Supplier<Backoff> pace() {
+    public Supplier<Backoff> pace() {
         return pace;
     }
 
@@ -181,6 +183,12 @@ public final class Requests {
         return question;
     }
 
+    public void requireOpen(String lockPath) {
+        if (closed) {
+            throw closedFor(lockPath);
+        }
+    }
+
     /** No request begins any more, and no question is answered. */
     public void close() {
         closed = true;
@@ -198,6 +206,11 @@ public final class Requests {
     /** The requests that are under way now; may be called at any time. */
     public Collection<Acquisition> open() {
         return Collections.unmodifiableSet(open);
+    }
+
+    /** The requests to other holders that are under way, which fail with the client. Any thread. */
+    public Set<SessionTask> revocations() {
+        return revocations;
     }
 
     /** The error for a request that comes, or is under way, when the client has ended. Any thread. */

@@ -76,7 +76,7 @@ public final class AdaptedLock extends OwnedLock {
     @Override
     void requireOpen() {
         if (client != null) {
-            client.requireOpenFor(path());
+            client.requests().requireOpen(path());
         }
     }
 

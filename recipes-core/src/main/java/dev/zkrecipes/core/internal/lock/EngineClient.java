@@ -11,7 +11,6 @@ import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
-import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
@@ -36,7 +35,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -62,7 +60,6 @@ public final class EngineClient {
     private final NodeCleaner cleaner;
     private final Requests requests;
     private final LockDataTable holds;
-    private final Revocations revocations;
     private final @Nullable SlowWaits slowWaits;
 
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -98,8 +95,6 @@ public final class EngineClient {
                 connection::missing);
         this.slowWaits =
                 settings.slowAfter() == null ? null : new SlowWaits(settings.slowAfter(), requests, connection);
-        this.revocations = new Revocations(
-                scheduler, sessions.source(), pace, callbacks, this::requireOpenFor, ConcurrentHashMap.newKeySet());
         this.holds = new LockDataTable(requests.open(), scheduler);
         scheduler.onFailure(this::endAtOnce);
     }
@@ -194,18 +189,8 @@ public final class EngineClient {
         return connection;
     }
 
-    Revocations revocations() {
-        return revocations;
-    }
-
     List<Session> livingSessions() {
         return sessions.living();
-    }
-
-    public void requireOpenFor(String lockPath) {
-        if (closing.get()) {
-            throw requests.closedFor(lockPath);
-        }
     }
 
     private void requireOpen() {
@@ -300,7 +285,7 @@ public final class EngineClient {
                 .toList();
         each(held, each -> each.endAtOnce(reason));
         each(List.copyOf(requests.open()), request -> request.fail(requests.closedFor(request.lockPath())));
-        each(List.copyOf(revocations.open()), request -> request.fail(requests.closedFor(request.lockPath())));
+        each(List.copyOf(requests.revocations()), request -> request.fail(requests.closedFor(request.lockPath())));
         return held;
     }
 

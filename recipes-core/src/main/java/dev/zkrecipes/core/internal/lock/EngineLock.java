@@ -115,7 +115,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     void requireOpen() {
-        client.requireOpenFor(path());
+        client.requests().requireOpen(path());
     }
 
     @Override

@@ -103,7 +103,7 @@ public final class PathQueries {
     private <T> T await(OneShotRequest<T> question, Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
-        client.requireOpenFor(spec.path());
+        client.requests().requireOpen(spec.path());
         CompletableFuture<T> answer = question.launch();
         Optional<T> found = Blocking.await(answer, deadline);
         if (found.isEmpty()) {

@@ -41,7 +41,7 @@ public final class RevocationRequests {
     private Deadline enter(String lockPath) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
-        client.requireOpenFor(lockPath);
+        client.requests().requireOpen(lockPath);
         return Deadline.after(client.requestTimeout(), client.scheduler());
     }
 
@@ -61,8 +61,8 @@ public final class RevocationRequests {
         RevocationRequest request =
                 new RevocationRequest(NodeId.next(client.scheduler().random()), client.ownerLabel(), grace);
         List<RevocationTask> pending = holders.stream()
-                .map(holder ->
-                        new RevocationTask(client.revocations(), holder.participant(), holder.content(), request))
+                .map(holder -> new RevocationTask(
+                        client.requests(), client.callbacks(), holder.participant(), holder.content(), request))
                 .toList();
         boolean allAsked = false;
         try {

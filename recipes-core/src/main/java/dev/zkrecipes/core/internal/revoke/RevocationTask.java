@@ -9,10 +9,12 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -66,7 +68,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         PAUSED
     }
 
-    private final Revocations revocations;
+    private final Requests requests;
     private final Participant holder;
     private final RevocationRequest request;
     private final String nodePath;
@@ -83,25 +85,28 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     /** {@code seen} is what the node held when it was looked at; the mark is written on that, if it is so still. */
     public RevocationTask(
-            Revocations revocations, Participant holder, Optional<Content> seen, RevocationRequest request) {
-        super(revocations.sessions(), revocations.newPace(), Step.SEEKING, Step.PAUSED);
-        this.revocations = revocations;
+            Requests requests,
+            Callbacks callbacks,
+            Participant holder,
+            Optional<Content> seen,
+            RevocationRequest request) {
+        super(requests.sessions(), requests.pace(), Step.SEEKING, Step.PAUSED);
+        this.requests = requests;
         this.holder = holder;
         this.seen = seen.orElse(null);
         this.request = request;
         this.nodePath = LockPath.child(LockPath.check(holder.path()), holder.node());
-        this.told = Completion.copy(outcome, revocations.callbacks()::run);
+        this.told = Completion.copy(outcome, callbacks::run);
     }
 
     // ---- What its requester does, on any thread.
 
     public void launch() {
-        revocations.open().add(this);
-        revocations.requireOpenFor().accept(lockPath()); // afterwards: a close ends those that have entered
-        revocations
-                .scheduler()
+        requests.revocations().add(this);
+        requests.requireOpen(lockPath()); // afterwards: a close ends those that have entered
+        requests.scheduler()
                 .execute(() -> guard(() -> {
-                    revocations.requireOpenFor().accept(lockPath());
+                    requests.requireOpen(lockPath());
                     seek();
                 }));
     }
@@ -128,8 +133,8 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     @Override
     public Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
-        Deadline deadline = Deadline.after(timeout, revocations.scheduler());
-        Blocking.requireMayBlock(revocations.scheduler());
+        Deadline deadline = Deadline.after(timeout, requests.scheduler());
+        Blocking.requireMayBlock(requests.scheduler());
         Blocking.throwIfInterrupted();
         return Blocking.awaitAgain(outcome, deadline);
     }
@@ -138,7 +143,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     public void close() {
         outcome.completeExceptionally(
                 new CancellationException("the request to give back " + nodePath + " was closed"));
-        revocations.scheduler().execute(() -> end(() -> {}));
+        requests.scheduler().execute(() -> end(() -> {}));
     }
 
     // ---- Getting a session.
@@ -210,7 +215,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         markedCzxid = stat.getCzxid();
         resetPace();
         grace = request.grace()
-                .map(time -> revocations.scheduler().schedule(bounded(time), () -> guard(this::onGraceOver)))
+                .map(time -> requests.scheduler().schedule(bounded(time), () -> guard(this::onGraceOver)))
                 .orElse(null);
         asked.complete(true);
         follow();
@@ -343,7 +348,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }
         unsubscribe.run();
         finish();
-        revocations.open().remove(this);
+        requests.revocations().remove(this);
         if (grace != null) {
             grace.cancel();
         }
