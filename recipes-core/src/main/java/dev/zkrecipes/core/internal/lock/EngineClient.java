@@ -72,9 +72,10 @@ public final class EngineClient {
         this.scheduler = kind instanceof HandleKind.Simulated simulated
                 ? simulated.scheduler()
                 : new EngineExecutor(settings.callbackExecutor() != null);
-        this.callbacks = kind instanceof HandleKind.Simulated
-                ? Callbacks.allOn(settings.callbackExecutor(), scheduler)
-                : Callbacks.on(settings.callbackExecutor(), scheduler);
+        this.callbacks = Callbacks.on(
+                settings.callbackExecutor(),
+                kind instanceof HandleKind.Simulated ? settings.callbackExecutor() : null, // it has no other threads
+                scheduler);
         Pauses pauses = new Pauses(scheduler, settings.firstRetryDelay(), settings.longestRetryDelay());
         Supplier<Backoff> pace = () -> new Backoff(pauses);
         String rootName = kind instanceof HandleKind.Opened opened

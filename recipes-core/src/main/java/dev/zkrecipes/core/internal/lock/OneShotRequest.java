@@ -53,35 +53,22 @@ final class OneShotRequest<T> implements SessionSource.User {
      */
     void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);
-        session.lists()
-                .ask(
-                        group.query(),
-                        list -> guard(() -> {
-                            LockGroup.Strangers strangers = list.code() == Code.OK ? group.strangersIn(list) : null;
-                            if (strangers != null) {
-                                askFor(strangers, session, () -> list(session, body));
-                            } else if (list.code() == Code.OK || list.code() == Code.NONODE) {
-                                body.accept(list);
-                            } else {
-                                fail("list " + spec.path(), list.answer());
-                            }
-                        }));
-    }
-
-    private void askFor(LockGroup.Strangers strangers, Session session, Runnable again) {
-        session.lists()
-                .persistent()
-                .ask(
-                        strangers.paths(),
-                        answer -> guard(() -> {
-                            if (answer.isOk()) {
-                                again.run();
-                            } else if (answer.code() == Code.NODEEXISTS) {
-                                fail(strangers.refusal());
-                            } else {
-                                fail("read the ACL of a node below " + spec.path(), answer);
-                            }
-                        }));
+        session.lists().ask(group.query(), guarded(list -> {
+            LockGroup.Strangers strangers = list.code() == Code.OK ? group.strangersIn(list) : null;
+            if (strangers != null) {
+                session.lists().persistent().ask(strangers.paths(), guarded(answer -> {
+                    switch (answer.code()) {
+                        case OK -> list(session, body);
+                        case NODEEXISTS -> fail(strangers.refusal());
+                        default -> fail("read the ACL of a node below " + spec.path(), answer);
+                    }
+                }));
+            } else if (list.code() == Code.OK || list.code() == Code.NONODE) {
+                body.accept(list);
+            } else {
+                fail("list " + spec.path(), list.answer());
+            }
+        }));
     }
 
     String subject() {
@@ -115,13 +102,15 @@ final class OneShotRequest<T> implements SessionSource.User {
                         : ZooKeeperErrors.of(spec.path(), what, answer));
     }
 
-    /** Runs the action; an exception fails the request. */
-    void guard(Runnable step) {
-        try {
-            step.run();
-        } catch (Exception e) {
-            fail(ZooKeeperErrors.ofEngine("asking for " + subject, e));
-        }
+    /** A receiver of answers; what it throws fails the request. */
+    <A> Consumer<A> guarded(Consumer<A> receiver) {
+        return answer -> {
+            try {
+                receiver.accept(answer);
+            } catch (Exception e) {
+                fail(ZooKeeperErrors.ofEngine("asking for " + subject, e));
+            }
+        };
     }
 
     @Override
@@ -145,7 +134,7 @@ final class OneShotRequest<T> implements SessionSource.User {
         if (isOver()) {
             requests.sessions().forget(this); // nobody waits for the answer any more
         } else if (session.isConnected()) {
-            guard(() -> ask.accept(this, session));
+            guarded((Session found) -> ask.accept(this, found)).accept(session);
         } else {
             fail(requests.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));
         }

@@ -116,20 +116,17 @@ final class ParticipantQuery {
             return;
         }
         LockNode node = next.next();
-        session.zk()
-                .read(
-                        LockPath.child(spec.path(), node.name()),
-                        answer -> request.guard(() -> {
-                            if (!answer.isOk() && answer.code() != Code.NONODE && answer.code() != Code.NOAUTH) {
-                                request.fail("read " + node.name(), answer);
-                                return;
-                            }
-                            contents.put(node, answer);
-                            if (contents.size() == count) {
-                                last.run();
-                            }
-                            readNext(session, next, count, last);
-                        }));
+        session.zk().read(LockPath.child(spec.path(), node.name()), request.guarded(answer -> {
+            if (!answer.isOk() && answer.code() != Code.NONODE && answer.code() != Code.NOAUTH) {
+                request.fail("read " + node.name(), answer);
+                return;
+            }
+            contents.put(node, answer);
+            if (contents.size() == count) {
+                last.run();
+            }
+            readNext(session, next, count, last);
+        }));
     }
 
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {

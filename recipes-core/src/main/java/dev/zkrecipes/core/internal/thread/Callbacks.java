@@ -33,14 +33,13 @@ public final class Callbacks {
         this.losses = givenForLosses == null ? ownForLosses : givenForLosses;
     }
 
-    /** Callbacks run on the executor, if there is one; losses are reported on the library's own threads. */
-    public static Callbacks on(@Nullable Executor given, EngineScheduler scheduler) {
-        return new Callbacks(EngineThreads.callbacks(scheduler), EngineThreads.losses(scheduler), given, null);
-    }
-
-    /** Everything runs on the executor, if there is one: a simulation has no threads but its own. */
-    public static Callbacks allOn(@Nullable Executor given, EngineScheduler scheduler) {
-        return new Callbacks(EngineThreads.callbacks(scheduler), EngineThreads.losses(scheduler), given, given);
+    /** Callbacks run on the one executor, if there is one, and losses are reported on the other. */
+    public static Callbacks on(@Nullable Executor given, @Nullable Executor givenForLosses, EngineScheduler scheduler) {
+        return new Callbacks(
+                EngineThreads.callbacks("zkrecipes-callback-", scheduler),
+                EngineThreads.callbacks("zkrecipes-loss-", scheduler),
+                given,
+                givenForLosses);
     }
 
     /** Callbacks of locks of other libraries. Nobody says when their threads are not needed: each ends at once. */

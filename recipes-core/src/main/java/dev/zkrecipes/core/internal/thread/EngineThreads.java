@@ -25,14 +25,9 @@ public final class EngineThreads {
         return named("zkrecipes-engine-").newThread(loop);
     }
 
-    /** Where user code runs by default. */
-    static CallbackThreads callbacks(EngineScheduler scheduler) {
-        return new CallbackThreads(idling(CallbackThreads.MOST, "zkrecipes-callback-"), scheduler);
-    }
-
-    /** Where losses are told, whatever else user code does. */
-    static CallbackThreads losses(EngineScheduler scheduler) {
-        return new CallbackThreads(idling(CallbackThreads.MOST, "zkrecipes-loss-"), scheduler);
+    /** Where user code runs, or losses are told. */
+    static CallbackThreads callbacks(String prefix, EngineScheduler scheduler) {
+        return new CallbackThreads(idling(CallbackThreads.MOST, prefix), scheduler);
     }
 
     /** Asks a supplier for handles. */

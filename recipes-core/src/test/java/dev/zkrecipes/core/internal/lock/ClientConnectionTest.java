@@ -63,7 +63,7 @@ class ClientConnectionTest {
                 new HandleKind.Opened("127.0.0.1:1"),
                 SETTINGS,
                 scheduler,
-                Callbacks.on(Runnable::run, scheduler),
+                Callbacks.on(Runnable::run, null, scheduler),
                 closing);
     }
 

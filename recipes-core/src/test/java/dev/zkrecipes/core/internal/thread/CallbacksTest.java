@@ -34,7 +34,7 @@ class CallbacksTest {
     private static final int MANY = 100;
 
     private final EngineExecutor engine = new EngineExecutor(true);
-    private final Callbacks callbacks = Callbacks.on(null, engine);
+    private final Callbacks callbacks = Callbacks.on(null, null, engine);
     private final CountDownLatch released = new CountDownLatch(1);
     private final List<Thread> threads = new ArrayList<>();
 
@@ -94,7 +94,7 @@ class CallbacksTest {
 
     @Test
     void executorOfTheApplication_runsAllButLosses() throws Exception {
-        Callbacks given = Callbacks.on(Runnable::run, engine);
+        Callbacks given = Callbacks.on(Runnable::run, null, engine);
         assertThat(ranBy(given::run)).isSameAs(Thread.currentThread());
         assertThat(ranBy(given.sequential())).isSameAs(Thread.currentThread());
         assertThat(ranBy(given::tellLoss).getName()).startsWith("zkrecipes-loss-");
@@ -107,6 +107,7 @@ class CallbacksTest {
                 task -> {
                     throw new RejectedExecutionException("full");
                 },
+                null,
                 engine);
         assertThat(ranBy(refused::run).getName()).startsWith("zkrecipes-callback-");
         assertThat(ranBy(refused.sequential()).getName()).startsWith("zkrecipes-callback-");
@@ -120,6 +121,7 @@ class CallbacksTest {
                     task.run();
                     throw new RejectedExecutionException("failed after it had run the task");
                 },
+                null,
                 engine);
         AtomicInteger runs = new AtomicInteger();
         unsure.run(runs::incrementAndGet);
