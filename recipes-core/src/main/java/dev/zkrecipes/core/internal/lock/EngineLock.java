@@ -4,16 +4,18 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.AcquireLoop;
-import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
@@ -151,7 +153,7 @@ public final class EngineLock extends OwnedLock {
         return requestUninterruptibly(Mode.QUEUE, BlockingRequest::awaitUninterruptibly);
     }
 
-    private <T> T request(Mode mode, BlockingRequest.Wait<T> wait) throws InterruptedException {
+    private <T> T request(Mode mode, Wait<T> wait) throws InterruptedException {
         if (mode == Mode.QUEUE) {
             requireNoWaitForOneself();
         }
@@ -159,14 +161,14 @@ public final class EngineLock extends OwnedLock {
         Acquisition acquisition = exclusive == null
                 ? new AcquireLoop(client.requests(), group(), mode)
                 : new Downgrade(client.requests(), group().all().get(0), exclusive, mode);
-        return new BlockingRequest(client, this, acquisition, observed()).run(mode, wait);
+        return new BlockingRequest(acquisition, observed()).run(mode, wait);
     }
 
     private @Nullable ObservedRequest observed() {
         return isObserved ? ObservedRequest.begin(client, group()) : null;
     }
 
-    private <T> T requestUninterruptibly(Mode mode, BlockingRequest.Wait<T> wait) {
+    private <T> T requestUninterruptibly(Mode mode, Wait<T> wait) {
         try {
             return request(mode, wait);
         } catch (InterruptedException e) {
@@ -197,7 +199,136 @@ public final class EngineLock extends OwnedLock {
             EngineClient client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
         Optional<Acquisition> asked =
                 request.map(made -> made instanceof AsyncRequest async ? async.acquisition() : null);
-        return BlockingRequest.unseen(client, spec.path(), asked, waited);
+        return unseen(client, spec.path(), asked, waited);
+    }
+
+    /** Why it is not known that the lock is busy, at the end of a wait; empty if it is. */
+    private static Optional<LockException> unseen(
+            EngineClient client, String path, Optional<Acquisition> request, Duration timeout) {
+        boolean seen = request.isEmpty() || request.get().wasSeenBusy();
+        Optional<LockException> obstacle = request.flatMap(Acquisition::obstacle);
+        if (obstacle.isPresent()) {
+            return obstacle;
+        }
+        String unknown = " the lock " + path + " is free; ";
+        if (client.connection().state() != ConnectionState.CONNECTED) {
+            String before = seen ? " any more (the lock was busy when it was last seen)" : "";
+            return Optional.of(client.connection().missing(before + " after " + timeout + ", so it is not known whether"
+                    + unknown + "try again when connected"));
+        }
+        return seen
+                ? Optional.empty()
+                : Optional.of(new LockConnectionException("no answer from ZooKeeper within " + timeout
+                        + ", so it is not known whether" + unknown + "wait longer, or try again"));
+    }
+
+    // ---- Waiting.
+
+    @FunctionalInterface
+    private interface Wait<T> {
+        T on(BlockingRequest request) throws InterruptedException;
+    }
+
+    /** One request of a thread that waits for its outcome. Whatever is thrown meanwhile, nothing is left of it. */
+    private final class BlockingRequest {
+        private final Acquisition acquisition;
+        private final @Nullable ObservedRequest observed;
+        private @Nullable Hold opened;
+
+        BlockingRequest(Acquisition acquisition, @Nullable ObservedRequest observed) {
+            this.acquisition = acquisition;
+            this.observed = observed;
+        }
+
+        <T> T run(Mode mode, Wait<T> wait) throws InterruptedException {
+            try {
+                acquisition.launch();
+                table().lookForDeadOwners();
+                T outcome = wait.on(this);
+                if (observed != null) {
+                    observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted
+                }
+                return outcome;
+            } catch (Throwable t) {
+                abandon();
+                if (observed != null) {
+                    observed.failed(t);
+                }
+                throw t;
+            }
+        }
+
+        Lease await() throws InterruptedException {
+            try {
+                return hold(awaitGrant());
+            } catch (InterruptedException e) {
+                return leaveOrHold(e);
+            }
+        }
+
+        Lease awaitUninterruptibly() {
+            return hold(Blocking.uninterruptibly(this::awaitGrant));
+        }
+
+        /** Waits for a limited time; empty if the lock is busy then. */
+        Optional<Lease> await(Deadline deadline, Duration timeout) throws InterruptedException {
+            try {
+                if (Blocking.await(acquisition.outcome(), deadline).isEmpty()) {
+                    Optional<LockException> unseen = unseen(client, path(), Optional.of(acquisition), timeout);
+                    if (acquisition.giveUp()) {
+                        if (unseen.isPresent()) {
+                            throw unseen.get();
+                        }
+                        return Optional.empty();
+                    }
+                }
+                return Optional.of(hold(awaitGrant()));
+            } catch (InterruptedException e) {
+                return Optional.of(leaveOrHold(e));
+            }
+        }
+
+        /** Waits for the answer to a try; empty if the lock is busy. Interruptions do not end the wait. */
+        Optional<Lease> awaitAnswer(Deadline deadline, Duration atMost) {
+            Optional<Optional<List<HeldNode>>> outcome =
+                    Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), deadline));
+            if (outcome.isEmpty() && acquisition.giveUp()) {
+                throw new LockConnectionException("no answer from ZooKeeper within " + atMost
+                        + ", so it is not known whether the lock " + path() + " is free; try again");
+            }
+            return Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), client.scheduler()))
+                    .map(this::hold);
+        }
+
+        private List<HeldNode> awaitGrant() throws InterruptedException {
+            return Blocking.await(acquisition.outcome(), client.scheduler()).orElseThrow();
+        }
+
+        private Lease hold(List<HeldNode> grants) {
+            Hold hold = Hold.open(EngineLock.this, grants, mineToOpen(), observed);
+            opened = hold;
+            return hold;
+        }
+
+        /** Nothing is acquired, unless the grant came first; then the flag tells of the interruption. */
+        private Lease leaveOrHold(InterruptedException interruption) throws InterruptedException {
+            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
+            if (granted == null) {
+                throw interruption;
+            }
+            Thread.currentThread().interrupt();
+            return hold(granted);
+        }
+
+        /** The caller gets an exception, so it must not be left with anything that nobody would ever give back. */
+        private void abandon() {
+            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
+            if (opened != null) {
+                opened.beginClosing(false);
+            } else if (granted != null) {
+                HeldNodes.release(granted);
+            }
+        }
     }
 
     // ---- Its holds.
