@@ -180,7 +180,6 @@ public final class Requests {
         if (closed) { // looked at afterwards: whoever closes ends those that are open then
             end.run();
         }
-        return question;
     }
 
     public void requireOpen(String lockPath) {

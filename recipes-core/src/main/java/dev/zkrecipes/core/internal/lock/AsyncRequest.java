@@ -24,10 +24,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
 
     /** {@code delivery} completes the future; the acquisition is that of a lock of the engine. */
     AsyncRequest(
-            OwnedLock lock,
-            Executor delivery,
-            @Nullable ObservedRequest observed,
-            @Nullable Acquisition acquisition) {
+            OwnedLock lock, Executor delivery, @Nullable ObservedRequest observed, @Nullable Acquisition acquisition) {
         this.lock = lock;
         this.delivery = delivery;
         this.observed = observed;

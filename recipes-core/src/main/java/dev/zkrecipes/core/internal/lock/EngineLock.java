@@ -14,8 +14,8 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.AcquireLoop;
-import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
@@ -213,8 +213,9 @@ public final class EngineLock extends OwnedLock {
         String unknown = " the lock " + path + " is free; ";
         if (client.connection().state() != ConnectionState.CONNECTED) {
             String before = seen ? " any more (the lock was busy when it was last seen)" : "";
-            return Optional.of(client.connection().missing(before + " after " + timeout + ", so it is not known whether"
-                    + unknown + "try again when connected"));
+            return Optional.of(client.connection()
+                    .missing(before + " after " + timeout + ", so it is not known whether" + unknown
+                            + "try again when connected"));
         }
         return seen
                 ? Optional.empty()

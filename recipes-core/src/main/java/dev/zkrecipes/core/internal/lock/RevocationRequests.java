@@ -46,7 +46,8 @@ public final class RevocationRequests {
     }
 
     /** The holders; for a lock of another library, or of several clients, those among its participants. */
-    private static List<ParticipantQuery.Seen> holders(InterProcessLock lock, Deadline deadline) throws InterruptedException {
+    private static List<ParticipantQuery.Seen> holders(InterProcessLock lock, Deadline deadline)
+            throws InterruptedException {
         Optional<EngineLock> engine = EngineLock.behind(lock);
         return engine.isPresent()
                 ? engine.get().holders(deadline)

@@ -51,7 +51,8 @@ class ParticipantQueryTest {
     }
 
     private CompletableFuture<List<ParticipantQuery.Seen>> ask(boolean holdersOnly) {
-        CompletableFuture<List<ParticipantQuery.Seen>> answer = query(holdersOnly).request().launch();
+        CompletableFuture<List<ParticipantQuery.Seen>> answer =
+                query(holdersOnly).request().launch();
         scheduler.run();
         return answer;
     }
@@ -69,7 +70,8 @@ class ParticipantQueryTest {
 
     @Test
     void questionThatNobodyWaitsFor_isNotSent() {
-        CompletableFuture<List<ParticipantQuery.Seen>> answer = query(true).request().launch();
+        CompletableFuture<List<ParticipantQuery.Seen>> answer =
+                query(true).request().launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
@@ -83,8 +85,9 @@ class ParticipantQueryTest {
 
     @Test
     void participants_areAllRead() {
-        List<Participant> all =
-                ask(false).join().stream().map(ParticipantQuery.Seen::participant).toList();
+        List<Participant> all = ask(false).join().stream()
+                .map(ParticipantQuery.Seen::participant)
+                .toList();
         assertThat(operations.requests()).hasSize(1 + NODES);
         assertThat(all).hasSize(NODES);
         assertThat(all)
@@ -96,8 +99,9 @@ class ParticipantQueryTest {
     @Test
     void participantGoneWhenRead_leavesNoGapInThePositions() {
         operations.refuse(Request.READ, Code.OK, Code.NONODE, Code.NOAUTH);
-        List<Participant> all =
-                ask(false).join().stream().map(ParticipantQuery.Seen::participant).toList();
+        List<Participant> all = ask(false).join().stream()
+                .map(ParticipantQuery.Seen::participant)
+                .toList();
         assertThat(all).hasSize(NODES - 1);
         assertThat(all.get(1).node()).isEqualTo("lock-0000000002");
         assertThat(all.get(1).owner()).isEqualTo("unknown");
@@ -117,7 +121,8 @@ class ParticipantQueryTest {
 
     @Test
     void departedCaller_causesNoMoreReads() {
-        CompletableFuture<List<ParticipantQuery.Seen>> answer = query(false).request().launch();
+        CompletableFuture<List<ParticipantQuery.Seen>> answer =
+                query(false).request().launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).doesNotContain(Request.READ);
