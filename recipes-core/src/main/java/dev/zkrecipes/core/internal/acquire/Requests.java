@@ -170,8 +170,8 @@ public final class Requests {
     }
 
     /**
-     * A thread waits for this, which the server is to say once about a lock: it fails when the client is closed, whatever
-     * has become of its engine. Any thread.
+     * A thread waits for this, which the server is to say once about a lock: it fails when the client is closed,
+     * whatever has become of its engine. Any thread.
      */
     public void ask(String lockPath, CompletableFuture<?> question) {
         Runnable end = () -> question.completeExceptionally(closedFor(lockPath));

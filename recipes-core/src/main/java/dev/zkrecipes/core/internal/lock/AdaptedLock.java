@@ -127,7 +127,7 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     private @Nullable ObservedRequest begin() {
-        ObservedRequest observed = client == null ? null : ObservedRequest.begin(client, group());
+        ObservedRequest observed = client == null ? null : client.observe(group());
         table().beginWait(group());
         return observed;
     }

@@ -5,12 +5,12 @@ package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.ConnectionState;
-import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
@@ -157,13 +157,10 @@ public final class EngineClient {
         return callbacks;
     }
 
-    List<LockObserver> observers() {
-        return settings.observers();
-    }
-
+    /** Null if nobody observes. */
     @Nullable
-    SlowWaits slowWaits() {
-        return slowWaits;
+    ObservedRequest observe(LockGroup group) {
+        return ObservedRequest.begin(settings.observers(), slowWaits, scheduler, callbacks, group);
     }
 
     public SessionSource sessions() {
@@ -270,9 +267,9 @@ public final class EngineClient {
     }
 
     /**
-     * First every lease and request ends, which hands their nodes to the cleaner. Then it waits, for a limited time, for
-     * the deletion of nodes that outlive the sessions or are too many for one transaction. Then the handles are closed.
-     * Then every future that is left completes, and the threads end.
+     * First every lease and request ends, which hands their nodes to the cleaner. Then it waits, for a limited time,
+     * for the deletion of nodes that outlive the sessions or are too many for one transaction. Then the handles are
+     * closed. Then every future that is left completes, and the threads end.
      */
     private void endInOrder() {
         List<KeepAlive.Grant> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);

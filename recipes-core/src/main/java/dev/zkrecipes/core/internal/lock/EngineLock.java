@@ -165,7 +165,7 @@ public final class EngineLock extends OwnedLock {
     }
 
     private @Nullable ObservedRequest observed() {
-        return isObserved ? ObservedRequest.begin(client, group()) : null;
+        return isObserved ? client.observe(group()) : null;
     }
 
     private <T> T requestUninterruptibly(Mode mode, Wait<T> wait) {

@@ -11,6 +11,8 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +38,8 @@ final class ObservedRequest implements Held.Observer {
         OVER
     }
 
-    private final EngineClient client;
+    private final EngineScheduler clock;
+    private final Callbacks callbacks;
     private final LockObserver.Request request;
     private final List<Progress> observers = new ArrayList<>(1);
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
@@ -45,21 +48,25 @@ final class ObservedRequest implements Held.Observer {
     private volatile long grantedAt;
     private boolean isSlow; // on the engine thread
 
-    private ObservedRequest(EngineClient client, LockGroup group) {
-        this.client = client;
+    private ObservedRequest(EngineScheduler clock, Callbacks callbacks, LockGroup group) {
+        this.clock = clock;
+        this.callbacks = callbacks;
         this.request = new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
-        this.askedAt = client.scheduler().nanoTime();
+        this.askedAt = clock.nanoTime();
     }
 
-    /** Tells the observers of the client, if there are any, that a request begins. */
-    static @Nullable ObservedRequest begin(EngineClient client, LockGroup group) {
-        List<LockObserver> told = client.observers();
-        SlowWaits slow = client.slowWaits();
+    /** Tells the observers, if there are any, that a request begins. */
+    static @Nullable ObservedRequest begin(
+            List<LockObserver> told,
+            @Nullable SlowWaits slow,
+            EngineScheduler clock,
+            Callbacks callbacks,
+            LockGroup group) {
         boolean isLogged = LockLog.isForRequests();
         if (told.isEmpty() && slow == null && !isLogged) {
             return null;
         }
-        ObservedRequest begun = new ObservedRequest(client, group);
+        ObservedRequest begun = new ObservedRequest(clock, callbacks, group);
         if (isLogged) {
             begun.add(LockLog.REQUESTS);
         }
@@ -85,7 +92,7 @@ final class ObservedRequest implements Held.Observer {
         if (!isSlow) {
             isSlow = true;
             Duration waited = since(askedAt);
-            client.callbacks().run(() -> {
+            callbacks.run(() -> {
                 if (state.get() == State.WAITING) { // the executor may be late
                     tell(observer -> observer.onSlow(waited));
                 }
@@ -96,7 +103,7 @@ final class ObservedRequest implements Held.Observer {
     /** The caller has a hold on these grants. */
     void granted(List<? extends Held> grants) {
         if (state.compareAndSet(State.WAITING, State.HELD)) {
-            grantedAt = client.scheduler().nanoTime();
+            grantedAt = clock.nanoTime();
             standing.set(grants.size());
             Duration waited = since(askedAt);
             if (LockLog.isForRequests()) {
@@ -145,7 +152,7 @@ final class ObservedRequest implements Held.Observer {
     public void onLost(String reason) {
         if (state.compareAndSet(State.HELD, State.OVER)) {
             Duration held = since(grantedAt);
-            client.callbacks().tellLoss(() -> tell(observer -> observer.onLost(held, reason)));
+            callbacks.tellLoss(() -> tell(observer -> observer.onLost(held, reason)));
         }
     }
 
@@ -155,7 +162,7 @@ final class ObservedRequest implements Held.Observer {
     }
 
     private Duration since(long begin) {
-        return Duration.ofNanos(client.scheduler().nanoTime() - begin);
+        return Duration.ofNanos(clock.nanoTime() - begin);
     }
 
     private void tell(Consumer<Progress> what) {

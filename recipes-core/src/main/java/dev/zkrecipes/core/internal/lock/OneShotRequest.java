@@ -48,8 +48,8 @@ final class OneShotRequest<T> implements SessionSource.User {
     }
 
     /**
-     * Takes a list, in which nothing is left that looks like a node of another kind of lock and is none; an empty one if
-     * the path does not exist.
+     * Takes a list, in which nothing is left that looks like a node of another kind of lock and is none; an empty one
+     * if the path does not exist.
      */
     void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);

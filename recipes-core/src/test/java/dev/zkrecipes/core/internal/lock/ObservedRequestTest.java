@@ -46,11 +46,11 @@ class ObservedRequestTest {
                 new LockSpec(ZooDefs.Ids.OPEN_ACL_UNSAFE, "/locks/orders", new MutexDriver(), LockOptions.defaults()));
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         for (int i = 0; i < CALLS; i++) {
-            assertNull(ObservedRequest.begin(client, group));
+            assertNull(client.observe(group));
         }
         long before = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < CALLS; i++) {
-            assertNull(ObservedRequest.begin(client, group));
+            assertNull(client.observe(group));
         }
         long allocated = threads.getCurrentThreadAllocatedBytes() - before;
         assertThat(allocated / CALLS).as("bytes a call").isZero(); // the bean and JIT allocate a little
