@@ -17,6 +17,7 @@ import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -45,6 +46,7 @@ public final class EngineLock extends OwnedLock {
     private static volatile UnaryOperator<InterProcessLock> unwrap = lock -> lock;
 
     private final EngineClient client;
+    private final Requests requests;
     private final boolean isObserved;
 
     private EngineLock(
@@ -56,6 +58,7 @@ public final class EngineLock extends OwnedLock {
             boolean isObserved) {
         super(group, owner, client.holds(), otherMode, isExclusive);
         this.client = client;
+        this.requests = client.requests();
         this.isObserved = isObserved;
     }
 
@@ -117,7 +120,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     void requireOpen() {
-        client.requests().requireOpen(path());
+        requests.requireOpen(path());
     }
 
     @Override
@@ -159,8 +162,8 @@ public final class EngineLock extends OwnedLock {
         }
         HeldNode exclusive = toDowngrade();
         Acquisition acquisition = exclusive == null
-                ? new AcquireLoop(client.requests(), group(), mode)
-                : new Downgrade(client.requests(), group().all().get(0), exclusive, mode);
+                ? new AcquireLoop(requests, group(), mode)
+                : new Downgrade(requests, group().all().get(0), exclusive, mode);
         return new BlockingRequest(acquisition, observed()).run(mode, wait);
     }
 
@@ -178,7 +181,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        Acquisition acquisition = new AcquireLoop(client.requests(), group(), Mode.QUEUE);
+        Acquisition acquisition = new AcquireLoop(requests, group(), Mode.QUEUE);
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
         ObservedRequest observed = observed();
         AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
@@ -354,7 +357,7 @@ public final class EngineLock extends OwnedLock {
         Blocking.throwIfInterrupted();
         hold.requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
-        client.requests().ask(path(), answered);
+        requests.ask(path(), answered);
         List<HeldNode> nodes = HeldNodes.nodes(hold.grants());
         client.scheduler().execute(() -> HeldNodes.check(nodes, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
