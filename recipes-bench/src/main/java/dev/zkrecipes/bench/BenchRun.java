@@ -75,7 +75,7 @@ final class BenchRun {
         String path = "/bench/" + benchCase.name() + "/" + sites++;
         System.gc(); // what one leaves behind is not to be cleared away in the turn of the next
         return Objects.requireNonNull(benchCase.contenders().get(contender))
-                .measure(new Site(server, server.connectString(setting.roundTripMillis()), path), spent);
+                .measure(server, new Site(server.connectString(setting.roundTripMillis()), path), spent);
     }
 
     private static int discarded(BenchCase benchCase, Effort effort) {

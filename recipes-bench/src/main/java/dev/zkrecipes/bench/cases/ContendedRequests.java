@@ -11,6 +11,7 @@ import dev.zkrecipes.bench.measure.Sample;
 import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.measure.Workload;
 import dev.zkrecipes.bench.server.Counts;
+import dev.zkrecipes.bench.server.ServerProcess;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -28,18 +29,19 @@ record ContendedRequests(Workload.Opener opener) implements Experiment {
     private static final int HAND_OVERS = 2;
 
     @Override
-    public Sample measure(Site site, Effort effort) throws InterruptedException {
+    public Sample measure(ServerProcess server, Site site, Effort effort) throws InterruptedException {
         try (Workload workload = opener.open(site);
                 Side one = new Side(workload.cycle(0));
                 Side other = new Side(workload.cycle(1))) {
             List<Side> sides = List.of(one, other);
             join(one.acquire());
-            handOver(one, other, site); // the first one after an acquire that did not wait is not counted
-            Counts before = site.server().counts();
+            handOver(
+                    one, other, server, site.path()); // the first one after an acquire that did not wait is not counted
+            Counts before = server.counts();
             for (int i = 1; i <= HAND_OVERS; i++) {
-                handOver(sides.get(i % 2), sides.get((i + 1) % 2), site);
+                handOver(sides.get(i % 2), sides.get((i + 1) % 2), server, site.path());
             }
-            Counts spent = site.server().counts().minus(before);
+            Counts spent = server.counts().minus(before);
             return Sample.empty()
                     .with(Metric.REQUESTS, spent.requests() / (double) HAND_OVERS)
                     .with(Metric.EVENTS, spent.events() / (double) HAND_OVERS);
@@ -51,12 +53,13 @@ record ContendedRequests(Workload.Opener opener) implements Experiment {
         return true;
     }
 
-    private static void handOver(Side holder, Side next, Site site) throws InterruptedException {
+    private static void handOver(Side holder, Side next, ServerProcess server, String path)
+            throws InterruptedException {
         Future<?> acquire = next.acquire();
-        site.server().awaitQuiet(site.path(), 2, 1);
+        server.awaitQuiet(path, 2, 1);
         join(holder.release());
         join(acquire);
-        site.server().awaitQuiet(site.path(), 1, 0);
+        server.awaitQuiet(path, 1, 0);
     }
 
     private static void join(Future<?> step) throws InterruptedException {

@@ -11,6 +11,7 @@ import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.measure.Sample;
 import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.server.Counts;
+import dev.zkrecipes.bench.server.ServerProcess;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -32,14 +33,14 @@ record WaitingQueue(int waiters) implements Experiment {
     private static final int LIMIT_MINUTES = 5;
 
     @Override
-    public Sample measure(Site site, Effort effort) throws InterruptedException {
+    public Sample measure(ServerProcess server, Site site, Effort effort) throws InterruptedException {
         int handOvers = Math.min(waiters, effort.handOvers());
         int turns = (effort.handOvers() + handOvers - 1) / handOvers;
         Turn sum = new Turn(0, 0, 0, 0, 0, 0);
         try (ZooKeeperClient client = Ours.connect(site)) {
             for (int i = 0; i < turns; i++) {
                 String path = site.path() + "/" + i;
-                sum = sum.plus(turn(new InterProcessMutex(client, path), path, site, handOvers));
+                sum = sum.plus(turn(new InterProcessMutex(client, path), path, server, handOvers));
             }
         }
         double all = (double) handOvers * turns;
@@ -52,20 +53,21 @@ record WaitingQueue(int waiters) implements Experiment {
                 .with(Metric.HEAP, sum.heap / (double) waiters / turns);
     }
 
-    private Turn turn(InterProcessLock lock, String path, Site site, int handOvers) throws InterruptedException {
+    private Turn turn(InterProcessLock lock, String path, ServerProcess server, int handOvers)
+            throws InterruptedException {
         Lease held = lock.acquireAsync().join();
         long heap = liveHeap();
         List<CompletableFuture<Lease>> queue = new ArrayList<>();
         for (int i = 0; i < waiters; i++) {
             queue.add(lock.acquireAsync());
         }
-        site.server().awaitQuiet(path, waiters + 1, 0);
+        server.awaitQuiet(path, waiters + 1, 0);
         heap = liveHeap() - heap;
         CountDownLatch served = new CountDownLatch(handOvers);
         for (CompletableFuture<Lease> request : queue.subList(0, handOvers)) {
             var unused = request.thenAccept(lease -> pass(lease, served));
         }
-        Counts counts = site.server().counts();
+        Counts counts = server.counts();
         ClientMeter meter = ClientMeter.read();
         long start = System.nanoTime();
         pass(held);
@@ -75,7 +77,7 @@ record WaitingQueue(int waiters) implements Experiment {
         }
         long nanos = System.nanoTime() - start;
         ClientMeter after = ClientMeter.read();
-        Counts spent = site.server().counts().minus(counts);
+        Counts spent = server.counts().minus(counts);
         for (CompletableFuture<Lease> request : queue.subList(handOvers, waiters)) {
             var unused = request.thenAccept(WaitingQueue::pass);
             request.cancel(false);

@@ -3,16 +3,19 @@
 
 package dev.zkrecipes.bench.measure;
 
+import dev.zkrecipes.bench.server.ServerProcess;
+
 /** The work of one contender in one case. */
 @FunctionalInterface
 public interface Experiment {
     /**
      * One turn: connects, warms up, measures, disconnects.
      *
-     * @param site an unused place
+     * @param server the process of the server, which reports its counts
+     * @param site an unused place on it
      * @param effort how long and how much
      */
-    Sample measure(Site site, Effort effort) throws InterruptedException;
+    Sample measure(ServerProcess server, Site site, Effort effort) throws InterruptedException;
 
     /** Whether every round gives the same value, so that one is enough. */
     default boolean isExact() {

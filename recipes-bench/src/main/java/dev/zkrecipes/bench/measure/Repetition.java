@@ -4,6 +4,7 @@
 package dev.zkrecipes.bench.measure;
 
 import dev.zkrecipes.bench.server.Counts;
+import dev.zkrecipes.bench.server.ServerProcess;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,22 +20,22 @@ public record Repetition(Workload.Opener opener, int threads, int acquiresPerCyc
     private static final int FEW = 20;
 
     @Override
-    public Sample measure(Site site, Effort effort) throws InterruptedException {
+    public Sample measure(ServerProcess server, Site site, Effort effort) throws InterruptedException {
         try (Workload workload = opener.open(site)) {
             Crew crew = new Crew(workload, threads);
             crew.start();
             try {
                 TimeUnit.NANOSECONDS.sleep(effort.warmUp().toNanos());
                 crew.check();
-                return count(crew, site, effort.window().toNanos());
+                return count(crew, server, effort.window().toNanos());
             } finally {
                 crew.end();
             }
         }
     }
 
-    private Sample count(Crew crew, Site site, long window) throws InterruptedException {
-        Counts counts = site.server().counts();
+    private Sample count(Crew crew, ServerProcess server, long window) throws InterruptedException {
+        Counts counts = server.counts();
         ClientMeter meter = ClientMeter.read();
         long start = System.nanoTime();
         crew.count();
@@ -45,7 +46,7 @@ public record Repetition(Workload.Opener opener, int threads, int acquiresPerCyc
         crew.stopCounting();
         double seconds = (System.nanoTime() - start) / 1e9;
         ClientMeter after = ClientMeter.read();
-        Counts spent = site.server().counts().minus(counts);
+        Counts spent = server.counts().minus(counts);
         double acquires = (double) crew.counted() * acquiresPerCycle;
         if (acquires == 0) {
             throw new IllegalStateException("not one cycle in " + seconds + " s");

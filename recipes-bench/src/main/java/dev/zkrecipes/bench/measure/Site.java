@@ -3,13 +3,10 @@
 
 package dev.zkrecipes.bench.measure;
 
-import dev.zkrecipes.bench.server.ServerProcess;
-
 /**
  * Where a turn takes place.
  *
- * @param server the process of the server, which reports its counts
  * @param connectString where contenders connect: the server, or the proxy before it
  * @param path an unused path
  */
-public record Site(ServerProcess server, String connectString, String path) {}
+public record Site(String connectString, String path) {}

@@ -8,12 +8,18 @@ import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.stats.Summary;
 import dev.zkrecipes.bench.waiting.HandOverCost;
 import dev.zkrecipes.bench.waiting.Way;
+import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.BitmapEncoder.BitmapFormat;
 import org.knowm.xchart.CategoryChart;
@@ -21,13 +27,16 @@ import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries.XYSeriesRenderStyle;
 import org.knowm.xchart.internal.chartpart.Chart;
 import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Pictures of the results. */
 public final class Charts {
     private static final int WIDTH = 1_200;
     private static final int HEIGHT = 700;
+    private static final int CURVE_STEPS = 60;
 
     private Charts() {}
 
@@ -102,6 +111,44 @@ public final class Charts {
             }
         }
         return chart;
+    }
+
+    /** What was measured, and the curve through it. */
+    public record Curve(String name, Map<Integer, Double> points, DoubleUnaryOperator line) {}
+
+    /** Points and the curves through them, over a logarithmic axis. */
+    public static void curves(String title, String xTitle, String yTitle, List<Curve> curves, Path file)
+            throws IOException {
+        XYChart chart = new XYChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(title)
+                .xAxisTitle(xTitle)
+                .yAxisTitle(yTitle)
+                .build();
+        chart.getStyler().setXAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
+        Color[] colors = chart.getStyler().getSeriesColors();
+        for (Curve curve : curves) {
+            Color color = colors[chart.getSeriesMap().size() / 2 % colors.length];
+            double most = Collections.max(curve.points().keySet());
+            double[] xs = IntStream.rangeClosed(0, CURVE_STEPS)
+                    .mapToDouble(i -> Math.pow(most, (double) i / CURVE_STEPS))
+                    .toArray();
+            chart.addSeries(
+                            curve.name(),
+                            List.copyOf(curve.points().keySet()),
+                            List.copyOf(curve.points().values()))
+                    .setXYSeriesRenderStyle(XYSeriesRenderStyle.Scatter)
+                    .setMarkerColor(color);
+            chart.addSeries(
+                            curve.name() + ", curve",
+                            xs,
+                            DoubleStream.of(xs).map(curve.line()).toArray())
+                    .setMarker(SeriesMarkers.NONE)
+                    .setLineColor(color)
+                    .setShowInLegend(false);
+        }
+        save(chart, file);
     }
 
     private static void save(Chart<?, ?> chart, Path file) throws IOException {

@@ -4,14 +4,7 @@
 package dev.zkrecipes.bench.server;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintWriter;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,54 +12,29 @@ import java.util.concurrent.TimeUnit;
 
 /** A ZooKeeper server in a JVM of its own, so that its costs are not counted as a client's. Thread-safe. */
 public final class ServerProcess implements AutoCloseable {
-    private static final List<String> OPTIONS = List.of(
-            "-Xms512m",
-            "-Xmx2g",
-            "-XX:+IgnoreUnrecognizedVMOptions",
-            "--enable-native-access=ALL-UNNAMED",
-            "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
-
     private final Path directory;
-    private final Process process;
-    private final PrintWriter questions;
-    private final BufferedReader answers;
+    private final ChildJvm jvm;
     private final int port;
 
     @GuardedBy("this")
     private final Map<Integer, String> proxies = new HashMap<>();
 
-    private ServerProcess(Path directory, Process process) throws IOException {
+    private ServerProcess(Path directory, ChildJvm jvm) {
         this.directory = directory;
-        this.process = process;
-        this.questions = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
-        this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        this.port = Integer.parseInt(nextAnswer());
+        this.jvm = jvm;
+        this.port = Integer.parseInt(jvm.answer());
     }
 
     /** Starts a server with an empty store. */
     public static ServerProcess start(Store store) {
+        Path directory = store.createDirectory();
+        ChildJvm jvm = ChildJvm.start(List.of("-Xms512m", "-Xmx2g"), BenchServer.class, directory.toString());
         try {
-            Path directory = store.createDirectory();
-            List<String> command = new ArrayList<>();
-            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            command.addAll(OPTIONS);
-            command.add("-cp");
-            // Surefire runs tests from a jar that only names the class path. This property has the class path.
-            command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
-            command.add(BenchServer.class.getName());
-            command.add(directory.toString());
-            Process process = new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            try {
-                return new ServerProcess(directory, process);
-            } catch (IOException | RuntimeException e) {
-                process.destroyForcibly().onExit().join();
-                Store.remove(directory);
-                throw e;
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot start a ZooKeeper server", e);
+            return new ServerProcess(directory, jvm);
+        } catch (RuntimeException e) {
+            jvm.close();
+            Store.remove(directory);
+            throw e;
         }
     }
 
@@ -134,31 +102,14 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    private synchronized String ask(String question) {
-        questions.println(question);
-        try {
-            return nextAnswer();
-        } catch (IOException e) {
-            throw new UncheckedIOException("the server does not answer: " + question, e);
-        }
-    }
-
-    private String nextAnswer() throws IOException {
-        String answer = answers.readLine();
-        if (answer == null) {
-            throw new IOException("the server's process has ended; see its messages above");
-        }
-        return answer;
+    private String ask(String question) {
+        return jvm.ask(question);
     }
 
     /** Ends the process and removes its data. */
     @Override
     public void close() {
-        process.destroyForcibly().onExit().join();
-        try {
-            Store.remove(directory);
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot remove " + directory, e);
-        }
+        jvm.close();
+        Store.remove(directory);
     }
 }

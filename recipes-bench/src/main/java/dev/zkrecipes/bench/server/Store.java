@@ -6,6 +6,7 @@ package dev.zkrecipes.bench.server;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -37,12 +38,29 @@ public enum Store {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    Path createDirectory() throws IOException {
-        return Files.createTempDirectory(parent(), "zkrecipes-bench-");
+    /** Whether this machine has it; where not, {@link #DISK} takes its place. */
+    public boolean isThere() {
+        return this == DISK || !parent().equals(DISK.parent());
     }
 
-    static void remove(Path directory) throws IOException {
-        MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
+    /** A new folder. */
+    public Path createDirectory() {
+        try {
+            return Files.createTempDirectory(parent(), "zkrecipes-bench-");
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot make a folder in " + parent(), e);
+        }
+    }
+
+    /** Removes a folder and all that is in it; does nothing if it is gone. */
+    public static void remove(Path directory) {
+        try {
+            if (Files.exists(directory)) {
+                MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot remove " + directory, e);
+        }
     }
 
     /** The store on this machine, for readers of the figures. */

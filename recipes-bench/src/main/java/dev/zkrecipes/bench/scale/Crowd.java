@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.scale;
+
+import com.google.common.base.Splitter;
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.server.ChildJvm;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The sessions of one contender, in several JVMs. What fails in one of them fails here; then only close it. */
+final class Crowd implements AutoCloseable {
+    /** A session has two to five threads. */
+    private static final List<String> OPTIONS = List.of("-Xmx512m", "-Xss256k");
+
+    private final List<ChildJvm> jvms = new ArrayList<>();
+
+    Crowd(Contender contender, String connectString, int count) {
+        for (int i = 0; i < count; i++) {
+            jvms.add(ChildJvm.start(
+                    OPTIONS,
+                    CrowdProcess.class,
+                    contender.name(),
+                    connectString,
+                    String.valueOf(i),
+                    String.valueOf(count)));
+        }
+    }
+
+    /** Has so many sessions open. */
+    void grow(int sessions) {
+        ask("grow " + sessions);
+    }
+
+    /**
+     * The first so many sessions begin to take their locks.
+     *
+     * @param locksPerSecond of all together, by a schedule; 0 for each at once after the one before
+     */
+    void start(int sessions, double locksPerSecond) {
+        ask("start " + sessions + " " + (locksPerSecond == 0 ? 0 : Math.round(sessions * 1e9 / locksPerSecond)));
+    }
+
+    /** Locks granted from now on count. */
+    void count() {
+        ask("count");
+    }
+
+    /** Ends the counting and the sessions' work. Returns how many microseconds each acquire took, sorted. */
+    long[] stop() {
+        return ask("stop").stream()
+                .flatMap(answer -> Splitter.on(' ').omitEmptyStrings().splitToStream(answer))
+                .mapToLong(Long::parseLong)
+                .sorted()
+                .toArray();
+    }
+
+    Duration processorTime() {
+        return jvms.stream().map(ChildJvm::processorTime).reduce(Duration.ZERO, Duration::plus);
+    }
+
+    List<ChildJvm> jvms() {
+        return List.copyOf(jvms);
+    }
+
+    private List<String> ask(String question) {
+        jvms.forEach(jvm -> jvm.tell(question));
+        List<String> answers = new ArrayList<>();
+        for (ChildJvm jvm : jvms) {
+            String name = "client JVM " + (answers.size() + 1) + " of " + jvms.size() + ": ";
+            try {
+                answers.add(jvm.answer());
+            } catch (IllegalStateException e) {
+                throw new IllegalStateException(name + e.getMessage(), e);
+            }
+            String answer = answers.get(answers.size() - 1);
+            if (answer.startsWith(CrowdProcess.FAILED)) {
+                throw new IllegalStateException(name + answer);
+            }
+        }
+        return answers;
+    }
+
+    @Override
+    public void close() {
+        jvms.forEach(ChildJvm::close);
+    }
+}

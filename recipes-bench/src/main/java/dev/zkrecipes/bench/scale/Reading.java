@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.scale;
+
+/**
+ * The figures of a turn; requests, bytes and processor times are for each lock.
+ *
+ * @param sessions each with a path of its own
+ * @param percent of the greatest rate, by a schedule; 100 if each session took its next lock at once
+ * @param offered locks a second by the schedule; 0 if there was none
+ * @param rate locks a second that were granted
+ * @param medianMillis to acquire, from when it was due
+ * @param slowMillis that 99 % of the acquires did not exceed
+ * @param leaderMicros processor time of the leader, or of the only server
+ * @param clientsMicros processor time of all clients
+ */
+record Reading(
+        Series series,
+        int sessions,
+        int percent,
+        double offered,
+        double rate,
+        double medianMillis,
+        double slowMillis,
+        double requests,
+        double bytes,
+        double leaderMicros,
+        double clientsMicros) {
+    private static final double KEPT_UP = 0.97;
+
+    boolean isKeptUp() {
+        return rate >= KEPT_UP * offered;
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.scale;
+
+import com.google.common.collect.Ordering;
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.report.Machine;
+import dev.zkrecipes.bench.server.Store;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The {@code bin/bench scale} command. */
+@Command(
+        name = "bench scale",
+        description = {
+            "Measures how many locks a second one server and an ensemble of three give to more and more sessions, each"
+                    + " with a path of its own, and how long an acquire takes at 50 and 90 %% of that: this library's"
+                    + " mutex, Apache Curator's, and a bare create and delete.",
+            "With the defaults it takes about 15 minutes on two cores, and writes docs/scale.md and docs/dev/bench if"
+                    + " all turns succeed. Ends with 1 if one fails."
+        },
+        mixinStandardHelpOptions = true)
+public final class Scale implements Callable<Integer> {
+    private static final Pattern REPORT =
+            Pattern.compile("(<!-- Begin of the report[^>]*-->\n).*(<!-- End of the report)", Pattern.DOTALL);
+
+    private static final int MOST_SESSIONS = 5_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--servers", split = ",", paramLabel = "N", description = "1 or 3 (default: 1,3)")
+    private List<Integer> servers = List.of(1, 3);
+
+    @Option(
+            names = "--log",
+            split = ",",
+            paramLabel = "WHERE",
+            description = "where servers keep their logs: disk is the folder for temporary files, memory is /dev/shm;"
+                    + " they force each write in both (default: disk,memory)")
+    private List<Store> stores = List.of(Store.DISK, Store.MEMORY);
+
+    @Option(
+            names = "--contender",
+            split = ",",
+            paramLabel = "WHO",
+            description = "any of ${COMPLETION-CANDIDATES} (default: all)")
+    private List<Contender> contenders = List.of(Contender.values());
+
+    @Option(
+            names = "--sessions",
+            split = ",",
+            paramLabel = "N",
+            description = "how many take locks, in ascending order (default: 1,5,20,100,500,2000)")
+    private List<Integer> sessions = List.of(1, 5, 20, 100, 500, 2_000);
+
+    @Option(names = "--seconds", paramLabel = "N", description = "how long a turn counts (default: 5)")
+    private double seconds = 5;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "where scale.md, scale.csv and the pictures go (default: a run without options writes"
+                    + " docs/scale.md and docs/dev/bench, another one nowhere)")
+    private @Nullable Path out;
+
+    private Scale() {}
+
+    /**
+     * Runs the command and ends the JVM with its exit code.
+     *
+     * @param args the command line
+     */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Scale()).setCaseInsensitiveEnumValuesAllowed(true);
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        check();
+        PrintWriter progress = spec.commandLine().getErr();
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        List<String> args = spec.commandLine().getParseResult().originalArgs();
+        List<Series> series = series(progress);
+        ScaleRun run = new ScaleRun(sessions, seconds, line -> {
+            progress.println(line);
+            progress.flush();
+        });
+        for (Series each : series) {
+            progress.printf("[%d/%d] %s%n", series.indexOf(each) + 1, series.size(), each);
+            run.play(each);
+        }
+        ScaleReport report = new ScaleReport(run.readings(), run.failures());
+        String page = report.markdown(machine(args, load));
+        PrintWriter text = spec.commandLine().getOut();
+        text.println(page);
+        text.flush();
+        boolean isComplete = run.failures().isEmpty();
+        Path home = Path.of(System.getProperty("bench.home", "."));
+        if (out != null) {
+            Files.createDirectories(out);
+            write(report, out);
+            Files.writeString(out.resolve("scale.md"), page);
+        } else if (args.isEmpty() && isComplete && series.stream().anyMatch(each -> each.store() == Store.MEMORY)) {
+            write(report, home.resolve("docs/dev/bench"));
+            Path file = home.resolve("docs/scale.md");
+            String replacement = "$1" + Matcher.quoteReplacement(page) + "$2";
+            Files.writeString(file, REPORT.matcher(Files.readString(file)).replaceFirst(replacement));
+        }
+        return isComplete ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private List<Series> series(PrintWriter progress) {
+        List<Series> series = new ArrayList<>();
+        for (int count : servers) {
+            for (Store store : stores) {
+                if (!store.isThere()) {
+                    progress.println("skipped: this machine has no file system in memory at /dev/shm");
+                    continue;
+                }
+                contenders.forEach(contender -> series.add(new Series(count, store, contender)));
+            }
+        }
+        return series;
+    }
+
+    private static void write(ScaleReport report, Path folder) throws IOException {
+        Files.writeString(folder.resolve("scale.csv"), report.csv());
+        report.draw(folder);
+    }
+
+    private static String machine(List<String> args, double load) {
+        return Machine.describe(("bin/bench scale " + String.join(" ", args)).strip(), load)
+                .lines()
+                .filter(line -> !line.startsWith("options "))
+                .collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    private void check() {
+        require(Set.of(1, 3).containsAll(servers), "--servers must be 1 or 3, not " + servers);
+        require(Ordering.natural().isStrictlyOrdered(sessions), "--sessions must ascend: " + sessions);
+        int most = sessions.get(sessions.size() - 1);
+        require(
+                sessions.get(0) >= 1 && most <= MOST_SESSIONS,
+                "--sessions must be from 1 to " + MOST_SESSIONS + ": " + sessions);
+        require(seconds > 0 && seconds <= 600, "--seconds must be more than 0, and 600 at most, not " + seconds);
+    }
+
+    private void require(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.scale;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.scale.Ensemble.Usage;
+import dev.zkrecipes.bench.server.Store;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** So briefly that the figures say nothing; servers and sessions are in processes of their own, as in earnest. */
+@Timeout(120)
+class ScaleIT {
+    @Test
+    void seriesOnThreeServers_isMeasured() throws Exception {
+        List<String> progress = new ArrayList<>();
+        ScaleRun run = new ScaleRun(List.of(1, 2), 0.5, progress::add);
+        run.play(new Series(3, Store.MEMORY, Contender.OURS));
+        assertThat(run.failures()).isEmpty();
+        assertThat(progress).hasSize(4);
+        assertThat(run.readings()).extracting(Reading::percent).containsExactly(100, 100, 50, 90);
+        assertThat(run.readings()).allSatisfy(reading -> {
+            assertThat(reading.rate()).isPositive();
+            assertThat(reading.slowMillis()).isGreaterThanOrEqualTo(reading.medianMillis());
+            assertThat(reading.requests()).isPositive();
+            assertThat(reading.bytes()).isGreaterThan(reading.requests());
+            assertThat(reading.leaderMicros()).isPositive();
+        });
+        assertThat(run.readings().get(2).offered()).isPositive();
+    }
+
+    @Test
+    void clientThatDies_orConnectsAgain_failsItsTurn_andServersLeaveNothing() throws Exception {
+        Path data;
+        try (Ensemble ensemble = Ensemble.start(1, Store.MEMORY);
+                Crowd crowd = new Crowd(Contender.CURATOR, ensemble.connectString(), 2)) {
+            data = ensemble.directory();
+            Usage before = ensemble.usage();
+            crowd.grow(2);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> ensemble.usage().since(before))
+                    .withMessage("connections broke, or sessions expired: 2");
+            crowd.start(2, 0);
+            crowd.count();
+            crowd.jvms().get(1).close();
+            assertThatIllegalStateException()
+                    .isThrownBy(crowd::stop)
+                    .withMessageStartingWith("client JVM 2 of 2: the process has ended");
+        }
+        assertThat(Files.exists(data)).isFalse();
+    }
+
+    @Test
+    void sessionThatFails_failsItsTurn() throws Exception {
+        try (Ensemble ensemble = Ensemble.start(1, Store.MEMORY);
+                Crowd crowd = new Crowd(Contender.BARE, ensemble.connectString(), 1)) {
+            crowd.grow(1);
+            crowd.start(1, 0);
+            ensemble.close();
+            await().atMost(Duration.ofSeconds(60))
+                    .untilAsserted(() -> assertThatIllegalStateException()
+                            .isThrownBy(crowd::count)
+                            .withMessageStartingWith("client JVM 1 of 1: failed: session 0: ")
+                            .withMessageContaining("ConnectionLoss"));
+            assertThatIllegalStateException().isThrownBy(ensemble::usage).withMessage("a server does not serve");
+        }
+    }
+}

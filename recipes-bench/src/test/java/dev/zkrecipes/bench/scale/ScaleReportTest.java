@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.scale;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.scale.Ensemble.Usage;
+import dev.zkrecipes.bench.server.Store;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ScaleReportTest {
+    private static final Series OURS = new Series(3, Store.DISK, Contender.OURS);
+    private static final Series BARE = new Series(3, Store.DISK, Contender.BARE);
+
+    private static Reading reading(Series series, int sessions, int percent, double offered, double rate) {
+        return new Reading(series, sessions, percent, offered, rate, 1.23, 4.56, 3, 789, 150, 250);
+    }
+
+    private static ScaleReport report() {
+        List<Reading> readings = new ArrayList<>();
+        for (int sessions : new int[] {1, 4, 16, 64}) {
+            readings.add(reading(OURS, sessions, 100, 0, 1_000.0 * sessions / (sessions + 4)));
+        }
+        readings.add(reading(OURS, 64, 50, 470, 470));
+        readings.add(reading(OURS, 64, 90, 847, 800));
+        readings.add(reading(BARE, 1, 100, 0, 300));
+        return new ScaleReport(readings, List.of(BARE + ", 4 sessions: client JVM 2 of 4: lost"));
+    }
+
+    @Test
+    void page_hasTheAnswer_theFigures_andTheCurve() {
+        assertThat(report().markdown("machine\n"))
+                .startsWith("**3 servers, log on disk: 941 locks/s.**\n")
+                .contains("| 3 servers, log on disk, zkrecipes | 941 | 64 | 1.2 (4.6) | only 800 of 847 locks/s |"
+                        + " 3.0 | 789 | 150 | 250 |\n")
+                .contains("| 3 servers, log on disk, zkrecipes | 200 | 500 | 800 | 941 | 1,000 | 4.0 | 0 % |\n")
+                .endsWith("\n```text\nmachine\n```\n");
+    }
+
+    @Test
+    void turnThatFailed_isNamed_andHasNoFigure() {
+        assertThat(report().markdown(""))
+                .contains("| 3 servers, log on disk, bare | 300 | 1 | - | - |")
+                .contains("| 3 servers, log on disk, bare | 300 | - | - | - |")
+                .contains("\n**Not measured**: 3 servers, log on disk, bare, 4 sessions: client JVM 2 of 4: lost\n");
+    }
+
+    @Test
+    void data_haveALineForEachTurn() {
+        assertThat(report().csv().lines()).hasSize(8).contains("3,disk,ours,64,90,847,800,1.23,4.56,3,789,150,250");
+    }
+
+    @Test
+    void picture_isDrawnForEachStoreThatWasMeasured(@TempDir Path folder) throws Exception {
+        report().draw(folder);
+        assertThat(folder.resolve("scale-disk.png")).isNotEmptyFile();
+        assertThat(folder.resolve("scale-memory.png")).doesNotExist();
+    }
+
+    @Test
+    void connectionMadeAgain_failsTheTurn() {
+        Usage before = new Usage(10, 100, 1_000, 4, Duration.ofMillis(10));
+        Usage after = new Usage(30, 400, 5_000, 4, Duration.ofMillis(25));
+        assertThat(after.since(before)).isEqualTo(new Usage(20, 300, 4_000, 0, Duration.ofMillis(15)));
+        Usage lost = new Usage(30, 400, 5_000, 5, Duration.ofMillis(25));
+        assertThatIllegalStateException().isThrownBy(() -> lost.since(before)).withMessageContaining("1");
+    }
+}
