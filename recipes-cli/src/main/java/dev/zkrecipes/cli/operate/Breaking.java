@@ -8,7 +8,7 @@ import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.cli.operate.PathView.Place;
 import java.util.Optional;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
