@@ -100,7 +100,7 @@ public final class ConnectionTrouble {
         timer = null;
         ServerProbe begun = new ServerProbe(ConnectString.servers(servers.connectString()), config);
         probe = begun;
-        EngineThreads.diagnosing(() -> {
+        EngineThreads.start("zkrecipes-diagnosis-", () -> {
             ServerProbe.Finding finding = begun.run();
             scheduler.execute(() -> {
                 if (probe == begun) { // otherwise there is a connection, or the client is closed

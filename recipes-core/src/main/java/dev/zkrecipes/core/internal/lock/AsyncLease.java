@@ -42,15 +42,11 @@ record AsyncLease(Hold hold) implements MultiLease {
 
     /** Tells that nobody has the lease of a hold any more. */
     static final class Dropped extends WeakReference<Lease> {
-        private final Hold hold;
+        final Hold hold;
 
         private Dropped(AsyncLease lease, Hold hold, ReferenceQueue<Lease> dropped) {
             super(lease, dropped);
             this.hold = hold;
-        }
-
-        Hold hold() {
-            return hold;
         }
     }
 

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.thread.ThreadName;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -130,7 +130,7 @@ public final class LockData implements Held.Listener {
     }
 
     public String ownerName() {
-        return owner == null ? "any thread" : ThreadName.of(owner);
+        return owner == null ? "any thread" : EngineThreads.nameOf(owner);
     }
 
     /** Whether the calling thread may give back what is recorded here. */

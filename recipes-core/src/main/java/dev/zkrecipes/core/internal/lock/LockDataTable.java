@@ -141,13 +141,13 @@ public final class LockDataTable {
 
     private void warnOfDropped() {
         for (Reference<?> next = dropped.poll(); next != null; next = dropped.poll()) {
-            if (next instanceof AsyncLease.Dropped lease && lease.hold().isStanding()) {
+            if (next instanceof AsyncLease.Dropped lease && lease.hold.isStanding()) {
                 log.warn(
                         "The lock {} of {} is held by a lease of acquireAsync that nobody references any more, so nobody can"
                                 + " close it. The lock stays held until the client is closed. Close the lease in a stage that"
                                 + " follows the future itself, whatever becomes of other stages.",
-                        lease.hold().path(),
-                        lease.hold().lock().ownerLabel());
+                        lease.hold.path(),
+                        lease.hold.lock().ownerLabel());
             }
         }
     }

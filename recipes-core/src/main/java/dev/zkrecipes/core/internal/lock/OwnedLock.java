@@ -12,7 +12,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
-import dev.zkrecipes.core.internal.thread.ThreadName;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
@@ -196,7 +196,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
                 }
                 throw new IllegalMonitorStateException(
                         owner == Owner.THREAD
-                                ? "thread " + ThreadName.ofCaller() + " does not hold the lock " + path()
+                                ? "thread " + EngineThreads.nameOf(Thread.currentThread()) + " does not hold the lock " + path()
                                 : "nothing is held through this object of the lock " + path()
                                         + ": it was given back already, or never acquired; release once for each acquire");
             }
@@ -229,7 +229,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     public String toString() {
         LockData mine = mine();
         Hold youngest = mine == null ? null : mine.youngest(group);
-        String nothing = owner == Owner.THREAD ? "not held by thread " + ThreadName.ofCaller() : "not held";
+        String nothing = owner == Owner.THREAD ? "not held by thread " + EngineThreads.nameOf(Thread.currentThread()) : "not held";
         return path() + ", " + (youngest == null ? nothing : youngest);
     }
 }

@@ -215,15 +215,11 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         markedCzxid = stat.getCzxid();
         resetPace();
         grace = request.grace()
-                .map(time -> requests.scheduler().schedule(bounded(time), () -> guard(this::onGraceOver)))
+                .map(time -> Deadline.after(time, requests.scheduler()).remainingNanos()) // what a timer can count
+                .map(left -> requests.scheduler().schedule(Duration.ofNanos(left), () -> guard(this::onGraceOver)))
                 .orElse(null);
         asked.complete(true);
         follow();
-    }
-
-    /** What a timer can count. */
-    private static Duration bounded(Duration time) {
-        return Duration.ofNanos(Math.min(Deadline.saturatedNanos(time), Long.MAX_VALUE / 2));
     }
 
     // ---- Following.

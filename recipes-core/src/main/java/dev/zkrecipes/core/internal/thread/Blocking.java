@@ -39,7 +39,7 @@ public final class Blocking {
     public static void requireMayBlock(EngineScheduler engine) {
         if (!mayBlock(engine)) {
             throw new IllegalStateException("a blocking lock call on thread "
-                    + ThreadName.ofCaller()
+                    + EngineThreads.nameOf(Thread.currentThread())
                     + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
         }
     }
@@ -47,7 +47,7 @@ public final class Blocking {
     /** Refuses to block an event thread of ZooKeeper's, for a lock without an engine of ours. */
     public static void requireNoEventThread() {
         if (isEventThread()) {
-            throw new IllegalStateException("a blocking lock call on thread " + ThreadName.ofCaller()
+            throw new IllegalStateException("a blocking lock call on thread " + EngineThreads.nameOf(Thread.currentThread())
                     + " could wait for an event that this thread has to deliver: call from another thread");
         }
     }

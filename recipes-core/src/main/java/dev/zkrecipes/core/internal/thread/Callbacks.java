@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
-    private static final Callbacks OF_NO_CLIENT =
-            new Callbacks(EngineThreads::callingBack, EngineThreads::callingBack, null, null);
+    private static final Executor THREAD_EACH = task -> EngineThreads.start("zkrecipes-callback-", task);
+    private static final Callbacks OF_NO_CLIENT = new Callbacks(THREAD_EACH, THREAD_EACH, null, null);
 
     private final Executor own;
     private final Executor ownForLosses;

@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 public record Deadline(EngineScheduler clock, long atNanos) {
 
     public static Deadline after(Duration timeout, EngineScheduler clock) {
-        return new Deadline(clock, clock.nanoTime() + Math.min(saturatedNanos(timeout), Long.MAX_VALUE / 2));
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout); // at most 292 years
+        return new Deadline(clock, clock.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2));
     }
 
     /** Nanoseconds left; 0 or less when it has passed. */
@@ -21,10 +22,5 @@ public record Deadline(EngineScheduler clock, long atNanos) {
 
     public Deadline later(long nanos) {
         return new Deadline(clock, atNanos + nanos);
-    }
-
-    /** As many nanoseconds as a long can hold. */
-    public static long saturatedNanos(Duration timeout) {
-        return TimeUnit.NANOSECONDS.convert(timeout);
     }
 }

@@ -154,7 +154,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     @Override
     public void executeBlocking(Runnable task) {
-        EngineThreads.closing(task);
+        EngineThreads.start("zkrecipes-close-", task);
     }
 
     /**

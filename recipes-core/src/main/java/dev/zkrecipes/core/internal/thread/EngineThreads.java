@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.thread;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
@@ -42,22 +43,19 @@ public final class EngineThreads {
         return executor;
     }
 
-    /** Runs one callback, which may block as long as it likes. */
-    static void callingBack(Runnable task) {
-        named("zkrecipes-callback-").newThread(task).start();
-    }
-
     public static Thread atShutdown(Runnable task) {
         return make(task, "zkrecipes-shutdown");
     }
 
-    public static void closing(Runnable task) {
-        named("zkrecipes-close-").newThread(task).start();
+    /** Runs a task that may block for as long as it likes. */
+    public static void start(String prefix, Runnable task) {
+        named(prefix).newThread(task).start();
     }
 
-    /** Runs an attempt to find out why there is no connection, which blocks for a while. */
-    public static void diagnosing(Runnable task) {
-        named("zkrecipes-diagnosis-").newThread(task).start();
+    /** What messages call a thread: its name, fit to print; {@code #} and its id if it has none, as virtual ones may. */
+    public static String nameOf(Thread thread) {
+        String name = thread.getName();
+        return name.isBlank() ? "#" + thread.getId() : Printable.of(name);
     }
 
     private static ThreadFactory named(String prefix) {
