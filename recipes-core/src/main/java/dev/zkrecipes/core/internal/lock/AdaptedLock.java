@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 public final class AdaptedLock extends OwnedLock {
 
     private final ForeignLock foreign;
-    private final Callbacks callbacks;
     private final @Nullable EngineClient client; // null if it works on none
 
     private AdaptedLock(
@@ -43,9 +42,15 @@ public final class AdaptedLock extends OwnedLock {
             Callbacks callbacks,
             @Nullable EngineClient client,
             LockDataTable holds) {
-        super(LockGroup.of(LockSpec.foreign(foreign, nodeName, options)), Owner.THREAD, holds, null, false);
+        super(
+                client,
+                callbacks,
+                LockGroup.of(LockSpec.foreign(foreign, nodeName, options)),
+                Owner.THREAD,
+                holds,
+                null,
+                false);
         this.foreign = foreign;
-        this.callbacks = callbacks;
         this.client = client;
     }
 
@@ -63,22 +68,6 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     // ---- Acquiring.
-
-    @Override
-    void requireMayBlock() {
-        if (client == null) {
-            Blocking.requireNoEventThread();
-        } else {
-            Blocking.requireMayBlock(client.scheduler());
-        }
-    }
-
-    @Override
-    void requireOpen() {
-        if (client != null) {
-            client.requests().requireOpen(path());
-        }
-    }
 
     @Override
     Lease request() throws InterruptedException {
@@ -136,7 +125,7 @@ public final class AdaptedLock extends OwnedLock {
     private Hold open(ForeignLock.Hold hold, Supplier<LockData> record, @Nullable ObservedRequest observed) {
         ForeignHeld held = null;
         try {
-            held = new ForeignHeld(group().all().get(0), hold, callbacks, limit());
+            held = new ForeignHeld(group().all().get(0), hold, callbacks(), limit());
             return Hold.open(this, List.of(held), record.get(), observed);
         } catch (Throwable t) {
             if (held == null) {
@@ -161,7 +150,7 @@ public final class AdaptedLock extends OwnedLock {
         requireOpen();
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
         ObservedRequest observed = begin();
-        AsyncRequest following = new AsyncRequest(this, callbacks::run, observed, null);
+        AsyncRequest following = new AsyncRequest(this, callbacks()::run, observed, null);
         following.follow(request, hold -> open(hold, this::asynchronous, observed), () -> request.cancel(false));
         Completion.on(request, (hold, failure) -> table().endWait(group()));
         return following;
@@ -200,24 +189,6 @@ public final class AdaptedLock extends OwnedLock {
 
     private static ForeignHeld held(Hold hold) {
         return (ForeignHeld) hold.grants().get(0);
-    }
-
-    /** Does nothing without a client, as there is nothing of ours to end. */
-    @Override
-    public void fail(RuntimeException why) {
-        if (client != null) {
-            client.fail(why);
-        }
-    }
-
-    @Override
-    public Callbacks callbacks() {
-        return callbacks;
-    }
-
-    @Override
-    public String ownerLabel() {
-        return client == null ? "this process" : client.ownerLabel();
     }
 
     // ---- Asking.

@@ -24,7 +24,6 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
-import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +55,7 @@ public final class EngineLock extends OwnedLock {
             @Nullable LockSpec otherMode,
             boolean isExclusive,
             boolean isObserved) {
-        super(group, owner, client.holds(), otherMode, isExclusive);
+        super(client, client.callbacks(), group, owner, client.holds(), otherMode, isExclusive);
         this.client = client;
         this.requests = client.requests();
         this.isObserved = isObserved;
@@ -112,16 +111,6 @@ public final class EngineLock extends OwnedLock {
     }
 
     // ---- Acquiring.
-
-    @Override
-    void requireMayBlock() {
-        Blocking.requireMayBlock(client.scheduler());
-    }
-
-    @Override
-    void requireOpen() {
-        requests.requireOpen(path());
-    }
 
     @Override
     Lease request() throws InterruptedException {
@@ -375,21 +364,6 @@ public final class EngineLock extends OwnedLock {
                 .revocations(() ->
                         new RevocationListeners(HeldNodes.nodes(hold.grants()), hold::isStanding, client.callbacks()))
                 .add(listener);
-    }
-
-    @Override
-    public void fail(RuntimeException why) {
-        client.fail(why);
-    }
-
-    @Override
-    public Callbacks callbacks() {
-        return client.callbacks();
-    }
-
-    @Override
-    public String ownerLabel() {
-        return client.ownerLabel();
     }
 
     // ---- Asking.

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import java.time.Duration;
 import java.util.Optional;
@@ -33,6 +34,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         NOBODY
     }
 
+    private final @Nullable EngineClient client; // null of a foreign lock that works on none
+    private final Callbacks callbacks;
     private final LockGroup group;
     private final Owner owner;
     private final LockDataTable table;
@@ -45,7 +48,16 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
      * Of a lock of two modes, a thread may hold both: {@code isExclusive} if this is the one whose thread may take the
      * other.
      */
-    OwnedLock(LockGroup group, Owner owner, LockDataTable table, @Nullable LockSpec otherMode, boolean isExclusive) {
+    OwnedLock(
+            @Nullable EngineClient client,
+            Callbacks callbacks,
+            LockGroup group,
+            Owner owner,
+            LockDataTable table,
+            @Nullable LockSpec otherMode,
+            boolean isExclusive) {
+        this.client = client;
+        this.callbacks = callbacks;
         this.group = group;
         this.owner = owner;
         this.table = table;
@@ -68,12 +80,40 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return table;
     }
 
-    // ---- What differs.
+    @Override
+    public final Callbacks callbacks() {
+        return callbacks;
+    }
+
+    @Override
+    public final String ownerLabel() {
+        return client == null ? "this process" : client.ownerLabel();
+    }
+
+    /** Does nothing without a client, as there is nothing of ours to end. */
+    @Override
+    public final void fail(RuntimeException why) {
+        if (client != null) {
+            client.fail(why);
+        }
+    }
 
     /** Throws if the calling thread would wait for itself. */
-    abstract void requireMayBlock();
+    final void requireMayBlock() {
+        if (client == null) {
+            Blocking.requireNoEventThread();
+        } else {
+            Blocking.requireMayBlock(client.scheduler());
+        }
+    }
 
-    abstract void requireOpen();
+    final void requireOpen() {
+        if (client != null) {
+            client.requests().requireOpen(path());
+        }
+    }
+
+    // ---- What differs.
 
     /** Acquires what the caller does not hold yet. */
     abstract Lease request() throws InterruptedException;
