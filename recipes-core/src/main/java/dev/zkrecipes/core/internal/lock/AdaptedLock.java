@@ -123,18 +123,14 @@ public final class AdaptedLock extends OwnedLock {
 
     /** Whatever is thrown in here, the foreign hold is given back. */
     private Hold open(ForeignLock.Hold hold, Supplier<LockData> record, @Nullable ObservedRequest observed) {
-        ForeignHeld held = null;
+        ForeignHeld held;
         try {
             held = new ForeignHeld(group().all().get(0), hold, callbacks(), limit());
-            return Hold.open(this, List.of(held), record.get(), observed);
         } catch (Throwable t) {
-            if (held == null) {
-                hold.releaseInBackground();
-            } else {
-                var unused = held.release(false); // again, if it has opened
-            }
+            hold.releaseInBackground();
             throw t;
         }
+        return Hold.open(this, List.of(held), record.get(), observed);
     }
 
     private @Nullable HoldLimit limit() {
