@@ -32,6 +32,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.apache.zookeeper.KeeperException.Code;
@@ -370,21 +371,23 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public List<Participant> participants() throws InterruptedException {
-        Deadline deadline = Deadline.after(client.requestTimeout(), client.scheduler());
-        List<Participant> all = new ArrayList<>();
-        for (LockSpec spec : group().all()) {
-            all.addAll(new PathQueries(client, spec).participants(deadline));
-        }
-        return List.copyOf(all);
+        return seen(ParticipantQuery::ofAll, Deadline.after(client.requestTimeout(), client.scheduler())).stream()
+                .map(ParticipantQuery.Seen::participant)
+                .toList();
     }
 
-    /** The holders, with the data of their nodes. */
+    /** The holders, by the list, with the data of their nodes; no other node is read. */
     List<ParticipantQuery.Seen> holders(Deadline deadline) throws InterruptedException {
+        return seen((all, spec) -> ParticipantQuery.ofHolders(all, spec, Integer.MAX_VALUE), deadline);
+    }
+
+    private List<ParticipantQuery.Seen> seen(
+            BiFunction<Requests, LockSpec, ParticipantQuery> query, Deadline deadline) throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group().all()) {
-            all.addAll(new PathQueries(client, spec).holders(deadline));
+            all.addAll(new PathQueries(client, spec).await(query.apply(requests, spec).request(), deadline));
         }
-        return List.copyOf(all);
+        return all;
     }
 
     @Override

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.node.ParentMaker;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
@@ -35,20 +34,6 @@ public final class PathQueries {
     public PathQueries(EngineClient client, LockSpec spec) {
         this.spec = spec;
         this.client = client;
-    }
-
-    List<Participant> participants(Deadline deadline) throws InterruptedException {
-        return await(ParticipantQuery.ofAll(client.requests(), spec).request(), deadline).stream()
-                .map(ParticipantQuery.Seen::participant)
-                .toList();
-    }
-
-    /** The holders, by the list; no other node is read. */
-    List<ParticipantQuery.Seen> holders(Deadline deadline) throws InterruptedException {
-        return await(
-                ParticipantQuery.ofHolders(client.requests(), spec, Integer.MAX_VALUE)
-                        .request(),
-                deadline);
     }
 
     /** One look at the queue of a lock and at its rule, by one request. */
@@ -100,7 +85,7 @@ public final class PathQueries {
         return await(new OneShotRequest<>(client.requests(), spec, subject, question), deadline);
     }
 
-    private <T> T await(OneShotRequest<T> question, Deadline deadline) throws InterruptedException {
+    <T> T await(OneShotRequest<T> question, Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         client.requests().requireOpen(spec.path());
