@@ -33,8 +33,8 @@ import org.apache.zookeeper.data.Stat;
  */
 record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
     private static final String VERSION_LINE = "zkrecipes 1"; // the first of the data of a semaphore
-    private static final Pattern ID = Pattern.compile(
-            "(?:_c_)?(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})-");
+    private static final Pattern ID =
+            Pattern.compile("(?:_c_)?(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})-");
     private static final String READ = "__READ__";
     private static final Map<String, Recipe> KINDS = Map.of(
             "lock-",

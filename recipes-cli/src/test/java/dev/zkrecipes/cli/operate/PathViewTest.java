@@ -5,14 +5,14 @@ package dev.zkrecipes.cli.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.cli.operate.PathView.Limit;
 import dev.zkrecipes.cli.operate.PathView.Place;
 import dev.zkrecipes.cli.operate.PathView.Recipe;
 import dev.zkrecipes.cli.operate.PathView.State;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

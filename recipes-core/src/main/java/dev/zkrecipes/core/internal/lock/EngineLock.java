@@ -381,11 +381,12 @@ public final class EngineLock extends OwnedLock {
         return seen((all, spec) -> ParticipantQuery.ofHolders(all, spec, Integer.MAX_VALUE), deadline);
     }
 
-    private List<ParticipantQuery.Seen> seen(
-            BiFunction<Requests, LockSpec, ParticipantQuery> query, Deadline deadline) throws InterruptedException {
+    private List<ParticipantQuery.Seen> seen(BiFunction<Requests, LockSpec, ParticipantQuery> query, Deadline deadline)
+            throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group().all()) {
-            all.addAll(new PathQueries(client, spec).await(query.apply(requests, spec).request(), deadline));
+            all.addAll(new PathQueries(client, spec)
+                    .await(query.apply(requests, spec).request(), deadline));
         }
         return all;
     }

@@ -236,7 +236,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
                 }
                 throw new IllegalMonitorStateException(
                         owner == Owner.THREAD
-                                ? "thread " + EngineThreads.nameOf(Thread.currentThread()) + " does not hold the lock " + path()
+                                ? "thread " + EngineThreads.nameOf(Thread.currentThread()) + " does not hold the lock "
+                                        + path()
                                 : "nothing is held through this object of the lock " + path()
                                         + ": it was given back already, or never acquired; release once for each acquire");
             }
@@ -269,7 +270,9 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     public String toString() {
         LockData mine = mine();
         Hold youngest = mine == null ? null : mine.youngest(group);
-        String nothing = owner == Owner.THREAD ? "not held by thread " + EngineThreads.nameOf(Thread.currentThread()) : "not held";
+        String nothing = owner == Owner.THREAD
+                ? "not held by thread " + EngineThreads.nameOf(Thread.currentThread())
+                : "not held";
         return path() + ", " + (youngest == null ? nothing : youngest);
     }
 }

@@ -47,8 +47,9 @@ public final class Blocking {
     /** Refuses to block an event thread of ZooKeeper's, for a lock without an engine of ours. */
     public static void requireNoEventThread() {
         if (isEventThread()) {
-            throw new IllegalStateException("a blocking lock call on thread " + EngineThreads.nameOf(Thread.currentThread())
-                    + " could wait for an event that this thread has to deliver: call from another thread");
+            throw new IllegalStateException(
+                    "a blocking lock call on thread " + EngineThreads.nameOf(Thread.currentThread())
+                            + " could wait for an event that this thread has to deliver: call from another thread");
         }
     }
 
