@@ -22,9 +22,8 @@ import java.util.stream.Collectors;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What stands on a path: the recipe, as far as its nodes tell, and who holds by its rule. It
- * knows the recipes of this library and those of Apache Curator, asks no server, and changes nothing. Where a lock
- * object is at hand, {@link dev.zkrecipes.core.InterProcessLock#participants()} tells the same.
+ * What stands on a path: the recipe, as far as its nodes tell, and who holds by its rule. It knows the recipes of this
+ * library and those of Apache Curator, asks no server, and changes nothing.
  *
  * @param path the path
  * @param recipe what it is

@@ -38,10 +38,7 @@ public final class ConnectionTrouble {
     private long quietUntil;
     private @Nullable Timer timer;
     private @Nullable ServerProbe probe;
-    private volatile @Nullable Found found;
-
-    /** What errors tell, and what caused it, if that was an error. */
-    private record Found(String text, @Nullable Throwable cause) {}
+    private volatile ServerProbe.@Nullable Finding found; // as errors tell it
 
     public ConnectionTrouble(HandleKind kind, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
         this.kind = kind;
@@ -115,7 +112,7 @@ public final class ConnectionTrouble {
 
     private void tell(ServerProbe.Finding finding) {
         String text = " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
-        found = new Found(text, finding.cause());
+        found = new ServerProbe.Finding(text, finding.isTrouble(), finding.cause());
         long now = scheduler.nanoTime();
         boolean isNews = !logged.equals(text) || now - loggedAt >= LONGEST_PAUSE.toNanos();
         if (now - quietUntil >= 0 && finding.isTrouble() && isNews) {
@@ -127,7 +124,7 @@ public final class ConnectionTrouble {
 
     /** An error that tells of the missing connection, and then of the consequence and what to do. Any thread. */
     public LockConnectionException error(String consequence) {
-        Found known = found;
+        ServerProbe.Finding known = found;
         String message = "not connected to ZooKeeper" + (known == null ? "" : known.text()) + consequence;
         Throwable cause = known == null ? null : known.cause();
         return cause == null ? new LockConnectionException(message) : new LockConnectionException(message, cause);

@@ -53,12 +53,12 @@ public final class EngineClient {
 
     private final HandleKind kind;
     private final ClientSettings settings;
-    private final EngineScheduler scheduler;
+    final EngineScheduler scheduler;
     private final Callbacks callbacks;
     private final ClientConnection connection;
     private final ClientSessions sessions;
     private final NodeCleaner cleaner;
-    private final Requests requests;
+    final Requests requests;
     private final LockDataTable holds;
     private final @Nullable SlowWaits slowWaits;
 

@@ -46,7 +46,6 @@ public final class EngineLock extends OwnedLock {
     private static volatile UnaryOperator<InterProcessLock> unwrap = lock -> lock;
 
     private final EngineClient client;
-    private final Requests requests;
     private final boolean isObserved;
 
     private EngineLock(
@@ -58,7 +57,6 @@ public final class EngineLock extends OwnedLock {
             boolean isObserved) {
         super(client, client.callbacks(), group, owner, client.holds(), otherMode, isExclusive);
         this.client = client;
-        this.requests = client.requests();
         this.isObserved = isObserved;
     }
 
@@ -152,8 +150,8 @@ public final class EngineLock extends OwnedLock {
         }
         HeldNode exclusive = toDowngrade();
         Acquisition acquisition = exclusive == null
-                ? new AcquireLoop(requests, group(), mode)
-                : new Downgrade(requests, group().all().get(0), exclusive, mode);
+                ? new AcquireLoop(client.requests, group(), mode)
+                : new Downgrade(client.requests, group().all().get(0), exclusive, mode);
         return new BlockingRequest(acquisition, observed()).run(mode, wait);
     }
 
@@ -171,7 +169,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        Acquisition acquisition = new AcquireLoop(requests, group(), Mode.QUEUE);
+        Acquisition acquisition = new AcquireLoop(client.requests, group(), Mode.QUEUE);
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
         ObservedRequest observed = observed();
         AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
@@ -347,7 +345,7 @@ public final class EngineLock extends OwnedLock {
         Blocking.throwIfInterrupted();
         hold.requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
-        requests.ask(path(), answered);
+        client.requests.ask(path(), answered);
         List<HeldNode> nodes = HeldNodes.nodes(hold.grants());
         client.scheduler().execute(() -> HeldNodes.check(nodes, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
@@ -386,7 +384,7 @@ public final class EngineLock extends OwnedLock {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group().all()) {
             all.addAll(new PathQueries(client, spec)
-                    .await(query.apply(requests, spec).request(), deadline));
+                    .await(query.apply(client.requests, spec).request(), deadline));
         }
         return all;
     }

@@ -103,13 +103,13 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         if (client == null) {
             Blocking.requireNoEventThread();
         } else {
-            Blocking.requireMayBlock(client.scheduler());
+            Blocking.requireMayBlock(client.scheduler);
         }
     }
 
     final void requireOpen() {
         if (client != null) {
-            client.requests().requireOpen(path());
+            client.requests.requireOpen(path());
         }
     }
 

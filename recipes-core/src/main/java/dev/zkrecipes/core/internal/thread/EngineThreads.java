@@ -52,7 +52,7 @@ public final class EngineThreads {
         named(prefix).newThread(task).start();
     }
 
-    /** What messages call a thread: its name, fit to print; {@code #} and its id if it has none, as virtual ones may. */
+    /** What messages call a thread: its name, fit to print; {@code #} and its id if it has none, as a virtual one. */
     public static String nameOf(Thread thread) {
         String name = thread.getName();
         return name.isBlank() ? "#" + thread.getId() : Printable.of(name);
