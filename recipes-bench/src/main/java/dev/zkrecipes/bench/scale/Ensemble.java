@@ -32,9 +32,12 @@ import org.apache.zookeeper.server.quorum.QuorumPeerMain;
  * clients.
  */
 final class Ensemble implements AutoCloseable {
-    /** A leader does not like it when its followers end. */
+    /** Without what they say of a question that comes too early, and of followers that end. */
     private static final List<String> OPTIONS = List.of(
-            "-Xms512m", "-Xmx1g", "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.quorum.LearnerHandler=off");
+            "-Xms512m",
+            "-Xmx1g",
+            "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.ServerCnxn=off",
+            "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.quorum.LearnerHandler=off");
 
     private static final List<String> SETTINGS = List.of(
             "tickTime=2000",

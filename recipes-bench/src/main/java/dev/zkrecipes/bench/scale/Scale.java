@@ -127,10 +127,14 @@ public final class Scale implements Callable<Integer> {
         } else if (args.isEmpty() && isComplete && series.stream().anyMatch(each -> each.store() == Store.MEMORY)) {
             write(report, home.resolve("docs/dev/bench"));
             Path file = home.resolve("docs/scale.md");
-            String replacement = "$1" + Matcher.quoteReplacement(page) + "$2";
-            Files.writeString(file, REPORT.matcher(Files.readString(file)).replaceFirst(replacement));
+            Files.writeString(file, insert(page, Files.readString(file)));
         }
         return isComplete ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    /** Puts a report in the place of the one that a document has. */
+    static String insert(String report, String document) {
+        return REPORT.matcher(document).replaceFirst("$1" + Matcher.quoteReplacement(report) + "$2");
     }
 
     private List<Series> series(PrintWriter progress) {

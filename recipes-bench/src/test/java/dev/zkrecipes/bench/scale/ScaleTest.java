@@ -5,8 +5,11 @@ package dev.zkrecipes.bench.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,6 +42,15 @@ class ScaleTest {
     void wrongOption_isRefusedByName_andStartsNothing(String option, String value, String message) {
         assertThat(run(option, value)).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains(message);
+    }
+
+    @Test
+    void report_takesThePlaceOfTheOneOnThePage() throws IOException {
+        String page = Files.readString(Path.of("../docs/scale.md"));
+        String report = "costs $1 \\ and no more\n";
+        String changed = Scale.insert(report, page);
+        assertThat(changed).contains(" -->\n" + report + "<!-- End").endsWith(page.substring(page.indexOf("<!-- End")));
+        assertThat(Scale.insert(report, changed)).isEqualTo(changed);
     }
 
     @Test
