@@ -6,6 +6,15 @@ package dev.zkrecipes.core.jfr;
 import dev.zkrecipes.core.LockObserver;
 import java.time.Duration;
 import java.util.Locale;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes what becomes of locks into recordings of JDK Flight Recorder, as the events {@code dev.zkrecipes.LockWait},
@@ -73,6 +82,52 @@ public final class JfrLockObserver implements LockObserver {
                 event.outcome = outcome;
                 event.commit();
             }
+        }
+    }
+
+    /** Something in the life of one request for a lock, and how it ended. */
+    @Category("zkrecipes")
+    @Enabled(false)
+    abstract static class LockEvent extends Event {
+        @Label("Path")
+        @Nullable
+        String path;
+
+        @Label("Name")
+        @Description("What the application calls the lock")
+        @Nullable
+        String name;
+
+        @Label("Kind")
+        @Nullable
+        String kind;
+
+        @Label("Outcome")
+        @Nullable
+        String outcome;
+
+        @Name("dev.zkrecipes.LockWait")
+        @Label("Lock Wait")
+        @Description("From the request for a lock to its grant or other end.")
+        static final class Wait extends LockEvent {}
+
+        @Name("dev.zkrecipes.LockHold")
+        @Label("Lock Hold")
+        @Description("From the grant of a lock to its release or loss.")
+        static final class Hold extends LockEvent {}
+
+        @Name("dev.zkrecipes.LockLoss")
+        @Label("Lock Loss")
+        @Description("A lock that was lost while it was held.")
+        @StackTrace(false)
+        static final class Loss extends LockEvent {
+            @Label("Held")
+            @Timespan
+            long held;
+
+            @Label("Reason")
+            @Nullable
+            String reason;
         }
     }
 }

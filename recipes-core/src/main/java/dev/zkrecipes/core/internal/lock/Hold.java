@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
@@ -12,7 +13,10 @@ import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -22,8 +26,10 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +42,8 @@ import org.jspecify.annotations.Nullable;
 public final class Hold implements MultiLease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, Closing.class, "closing");
-    private static final AtomicReferenceFieldUpdater<Hold, @Nullable HoldListeners> LISTENERS =
-            AtomicReferenceFieldUpdater.newUpdater(Hold.class, HoldListeners.class, "listeners");
+    private static final AtomicReferenceFieldUpdater<Hold, @Nullable Listeners> LISTENERS =
+            AtomicReferenceFieldUpdater.newUpdater(Hold.class, Listeners.class, "listeners");
 
     /** The lock through which a hold was acquired: one of the engine, or a foreign one. */
     interface Origin {
@@ -81,7 +87,7 @@ public final class Hold implements MultiLease, Held.Listener {
     private final List<? extends Held> grants;
     private final LockData data;
     private volatile @Nullable Closing closing;
-    private volatile @Nullable HoldListeners listeners;
+    private volatile @Nullable Listeners listeners;
 
     Hold(Origin lock, List<? extends Held> grants, LockData data) {
         this.lock = lock;
@@ -139,7 +145,7 @@ public final class Hold implements MultiLease, Held.Listener {
     /** What this hold stands on has ended, with it or under it. Any thread. */
     @Override
     public void onEnded(Held grant, LeaseState how) {
-        HoldListeners told = listeners;
+        Listeners told = listeners;
         if (told != null && closing == null) { // else the thread that closes it tells
             told.end(how);
         }
@@ -240,12 +246,12 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().ended();
     }
 
-    HoldListeners listeners() {
-        HoldListeners made = listeners;
+    Listeners listeners() {
+        Listeners made = listeners;
         if (made != null) {
             return made;
         }
-        made = new HoldListeners(lock.callbacks());
+        made = new Listeners(lock.callbacks());
         if (!LISTENERS.compareAndSet(this, null, made)) {
             return Objects.requireNonNull(listeners);
         }
@@ -261,7 +267,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return made;
     }
 
-    private static void tell(HoldListeners told, Closing closed) {
+    private static void tell(Listeners told, Closing closed) {
         told.givenBackWith(closed.released);
         told.end(closed.as);
     }
@@ -304,7 +310,7 @@ public final class Hold implements MultiLease, Held.Listener {
             throw t;
         } finally {
             closing = last;
-            HoldListeners told = listeners;
+            Listeners told = listeners;
             if (told != null) {
                 tell(told, last);
             }
@@ -345,5 +351,84 @@ public final class Hold implements MultiLease, Held.Listener {
     public String toString() {
         String standsOn = grants.stream().map(Held::toString).distinct().collect(Collectors.joining(", "));
         return "Lease[" + path() + ", " + state() + ", " + standsOn + "]";
+    }
+
+    /**
+     * Who is told of one hold: the futures of its end, and the listeners to requests to give it back. Most holds end
+     * without anybody asking for that.
+     */
+    static final class Listeners {
+        private final Callbacks callbacks;
+        private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+        private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
+        private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();
+        private final AtomicReference<@Nullable RevocationListeners> revocations = new AtomicReference<>();
+        private volatile @Nullable Reference<Lease> toLease;
+
+        Listeners(Callbacks callbacks) {
+            this.callbacks = callbacks;
+        }
+
+        /** Keeps the reference that tells when nobody has the lease of the hold any more. */
+        void keep(Reference<Lease> reference) {
+            toLease = reference;
+        }
+
+        /** The hold is closed, or lost; the first time counts. */
+        void end(LeaseState how) {
+            ended.complete(how);
+            RevocationListeners told = revocations.get(); // a listener that comes later sees that the hold has ended
+            if (told != null) {
+                told.end();
+            }
+            Reference<Lease> reference = toLease;
+            if (reference != null) {
+                reference.clear(); // nothing is left to tell
+            }
+        }
+
+        /** The hold was given back; its future ends with this one. */
+        void givenBackWith(CompletableFuture<Void> released) {
+            Completion.forward(released, givenBack);
+        }
+
+        /** Runs the listener when the hold is lost, where losses are told. */
+        void onLost(Runnable listener) {
+            Objects.requireNonNull(listener, "listener");
+            Completion.on(ended, (state, failure) -> {
+                if (state == LeaseState.LOST) {
+                    callbacks.tellLoss(listener);
+                }
+            });
+        }
+
+        RevocationListeners revocations(Supplier<RevocationListeners> maker) {
+            return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
+        }
+
+        /** Ends when the hold is given back; for the engine's own use. */
+        CompletableFuture<Void> givenBack() {
+            return givenBack;
+        }
+
+        /** One stage for all applications that ask, since one for each would stay as long as the lease. */
+        CompletionStage<LeaseState> ended() {
+            return Objects.requireNonNull(endedForAll.updateAndGet(made -> made != null
+                    ? made
+                    : Completion.copy(ended, this::tellOfEnd).minimalCompletionStage()));
+        }
+
+        /** Ends when the hold is given back; for applications. */
+        CompletableFuture<Void> released() {
+            return Completion.copy(givenBack, callbacks::run);
+        }
+
+        private void tellOfEnd(Runnable task) {
+            if (ended.getNow(LeaseState.HELD) == LeaseState.LOST) {
+                callbacks.tellLoss(task);
+            } else {
+                callbacks.run(task);
+            }
+        }
     }
 }

@@ -16,6 +16,8 @@ import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
@@ -128,7 +130,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     @Override
     public final Lock asLock() {
-        return new JucLock(this);
+        return new JucLock();
     }
 
     /** As {@link #acquire()}, but interruptions do not end the wait; the flag is kept. */
@@ -274,5 +276,44 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
                 ? "not held by thread " + EngineThreads.nameOf(Thread.currentThread())
                 : "not held";
         return path() + ", " + (youngest == null ? nothing : youngest);
+    }
+
+    /** Leases are not handed out; {@code unlock} gives back the thread's youngest hold. */
+    private final class JucLock implements Lock {
+        @Override
+        public void lock() {
+            var unused = acquireUninterruptibly();
+        }
+
+        @Override
+        public void lockInterruptibly() throws InterruptedException {
+            acquire();
+        }
+
+        @Override
+        public boolean tryLock() {
+            return tryAcquire().isPresent();
+        }
+
+        @Override
+        public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+            Duration timeout = Duration.ofNanos(unit.toNanos(Math.max(0, time)));
+            return tryAcquire(timeout).isPresent();
+        }
+
+        @Override
+        public void unlock() {
+            release();
+        }
+
+        @Override
+        public Condition newCondition() {
+            throw new UnsupportedOperationException("a lock that processes share has no conditions");
+        }
+
+        @Override
+        public String toString() {
+            return "Lock[" + path() + "]";
+        }
     }
 }
