@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.cli.operate;
 
-import dev.zkrecipes.cli.operate.PathView.Place;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.PathView.Place;
 import java.util.Optional;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;

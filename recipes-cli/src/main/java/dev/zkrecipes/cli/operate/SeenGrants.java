@@ -3,8 +3,9 @@
 
 package dev.zkrecipes.cli.operate;
 
-import dev.zkrecipes.cli.operate.PathView.Place;
-import dev.zkrecipes.cli.operate.PathView.State;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.State;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;

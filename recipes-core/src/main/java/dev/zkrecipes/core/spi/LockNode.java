@@ -72,6 +72,19 @@ public record LockNode(String name, String kind, String payload, long number) im
         return numbered(childName, kind, childName.substring(payloadStart, payloadEnd), payloadEnd + 1);
     }
 
+    /** A node in the form of a lock node, of whatever kind: all between its id and its number, or up to a dot. */
+    static Optional<LockNode> ofAnyKind(String childName) {
+        int start = idLength(childName);
+        int end = childName.length() - SEQUENCE_DIGITS;
+        if (!isLockForm(childName)) {
+            return Optional.empty();
+        }
+        String kind = childName.substring(start, end);
+        return parseWithPayload(childName, kind.substring(0, kind.indexOf('.') + 1))
+                .filter(node -> !node.kind().isEmpty())
+                .or(() -> numbered(childName, kind, "", end));
+    }
+
     /**
      * Whether a name has the form that sequential lock nodes have, of whatever library: it ends in the ten digits of a
      * sequence number, and something that is no digit stands in front of them.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.cli.operate;
+package dev.zkrecipes.core.spi;
 
 import com.google.common.primitives.Ints;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.core.spi.NodeData;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.wire.RevocationMarks;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -16,24 +15,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What stands on a path: the recipe, as far as its nodes tell, and who holds by its rule. It knows the recipes of this
- * library and those of Apache Curator, asks no server, and changes nothing.
+ * What stands on a path, for tools that show it: the recipe, as far as its nodes tell, and who holds by its rule. It
+ * knows the recipes of this library and those of Apache Curator, asks no server, and changes nothing. Where a lock
+ * object is at hand, {@link dev.zkrecipes.core.InterProcessLock#participants()} tells the same.
  *
  * @param path the path
  * @param recipe what it is
  * @param limit of a semaphore of this library, if the data of the path are one
  * @param places its lock nodes, in the order of the queue
  */
-record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
-    private static final String VERSION_LINE = "zkrecipes 1"; // the first of the data of a semaphore
-    private static final Pattern ID =
-            Pattern.compile("(?:_c_)?(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})-");
+public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
     private static final String READ = "__READ__";
     private static final Map<String, Recipe> KINDS = Map.of(
             "lock-",
@@ -48,7 +43,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
             Recipe.CURATOR_SEMAPHORE);
 
     /** What the nodes of a path are. */
-    enum Recipe {
+    public enum Recipe {
         /** No lock node is there. */
         NONE,
         /** A mutex, a member of a multi-lock, or Curator's {@code InterProcessMutex}: {@code lock-}. */
@@ -68,7 +63,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
     }
 
     /** How a node stands. */
-    enum State {
+    public enum State {
         /** It holds. */
         HOLDS,
         /** It waits. */
@@ -85,7 +80,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
      * @param earlier the greatest that was in force since it was last as great as {@code current}: what came by it may
      *     hold, too
      */
-    record Limit(int configured, int current, int earlier) {}
+    public record Limit(int configured, int current, int earlier) {}
 
     /**
      * One node.
@@ -97,7 +92,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
      * @param requests the requests to give the lock back, the oldest first
      * @param stat its session, since when it is queued, and so on; empty if it may not be read
      */
-    record Place(
+    public record Place(
             LockNode node,
             State state,
             int permits,
@@ -117,7 +112,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
      * @param childName its name
      * @return false if no lock counts it, whatever it is
      */
-    static boolean mayBeLockNode(String childName) {
+    public static boolean mayBeLockNode(String childName) {
         return parse(childName).isPresent();
     }
 
@@ -130,7 +125,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
      * @return the view; without the children that no lock counts: names of another form, and of an unknown kind if no
      *     session owns the node
      */
-    static PathView of(String path, byte[] data, Map<String, Optional<Content>> children) {
+    public static PathView of(String path, byte[] data, Map<String, Optional<Content>> children) {
         List<Place> places = new ArrayList<>();
         children.forEach((name, content) -> parse(name)
                 .filter(node -> recipe(node) != Recipe.UNKNOWN
@@ -140,8 +135,8 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
                         node,
                         State.UNKNOWN,
                         permits(node).orElse(1),
-                        content.map(NodeData::of).map(NodeData::owner).orElse("unknown"),
-                        content.map(NodeData::of).map(NodeData::requests).orElse(List.of()),
+                        content.map(read -> OwnerLabel.decode(read.data())).orElse(OwnerLabel.UNKNOWN),
+                        content.map(RevocationMarks::in).orElse(List.of()),
                         content.map(Content::stat)))));
         places.sort(Comparator.comparing(Place::node));
         Set<Recipe> recipes = places.stream().map(place -> recipe(place.node())).collect(Collectors.toSet());
@@ -163,7 +158,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
      * @param locks its folder {@code locks}
      * @return the view; empty if the folders are not those of a semaphore, or have no nodes
      */
-    static Optional<PathView> ofCuratorSemaphore(String path, PathView leases, PathView locks) {
+    public static Optional<PathView> ofCuratorSemaphore(String path, PathView leases, PathView locks) {
         if (!Set.of(Recipe.CURATOR_SEMAPHORE, Recipe.NONE).contains(leases.recipe)
                 || !Set.of(Recipe.MUTEX, Recipe.NONE).contains(locks.recipe)
                 || leases.recipe == locks.recipe) {
@@ -191,19 +186,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
                 .flatMap(kind -> LockNode.parse(name, kind).stream())
                 .findFirst()
                 .or(() -> LockNode.parseWithPayload(name, "lease."))
-                .or(() -> parseAnyKind(name));
-    }
-
-    /** A node in the form of a lock node, of whatever kind: all between its id and its number, or up to a dot. */
-    private static Optional<LockNode> parseAnyKind(String name) {
-        if (!LockNode.isLockForm(name)) {
-            return Optional.empty();
-        }
-        Matcher id = ID.matcher(name);
-        String kind = name.substring(id.lookingAt() ? id.end() : 0, name.length() - LockNode.SEQUENCE_DIGITS);
-        return LockNode.parseWithPayload(name, kind.substring(0, kind.indexOf('.') + 1))
-                .filter(node -> !node.kind().isEmpty())
-                .or(() -> LockNode.parse(name, kind));
+                .or(() -> LockNode.ofAnyKind(name));
     }
 
     private static Recipe recipe(LockNode node) {
@@ -220,7 +203,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
 
     private static Optional<Limit> limit(byte[] data) {
         List<String> lines = List.of(new String(data, StandardCharsets.UTF_8).split("\n", -1));
-        if (!lines.get(0).equals(VERSION_LINE)) {
+        if (!lines.get(0).equals(OwnerLabel.VERSION_LINE)) {
             return Optional.empty();
         }
         Optional<Integer> current = number(lines, "current=");

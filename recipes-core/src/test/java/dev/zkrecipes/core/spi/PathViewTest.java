@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.cli.operate;
+package dev.zkrecipes.core.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.cli.operate.PathView.Limit;
-import dev.zkrecipes.cli.operate.PathView.Place;
-import dev.zkrecipes.cli.operate.PathView.Recipe;
-import dev.zkrecipes.cli.operate.PathView.State;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.internal.queue.LockQueue;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.spi.PathView.Limit;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.Recipe;
+import dev.zkrecipes.core.spi.PathView.State;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -175,25 +176,18 @@ class PathViewTest {
         assertThat(view(data).recipe()).isEqualTo(Recipe.NONE);
     }
 
-    /** The engine asks it about each node and those in front. */
+    /** That is what the engine says, too: {@code InterProcessLock#participants()}. */
     @Test
-    void holdersOfAMutex_areThoseOfItsDriver() {
+    void holdersOfAMutex_areThoseOfTheEngine() {
         Random random = new Random(7);
-        MutexDriver driver = new MutexDriver();
+        LockSpec spec = new LockSpec(List.of(), "/x", new MutexDriver(), LockOptions.defaults());
         for (int i = 0; i < 1_000; i++) {
             String[] names = Stream.generate(() -> String.format("lock-%010d", random.nextInt(12) - 2))
                     .limit(random.nextInt(5))
                     .distinct()
                     .toArray(String[]::new);
-            List<LockNode> nodes = Stream.of(names)
-                    .flatMap(name -> driver.parse(ID + name).stream())
-                    .sorted()
-                    .toList();
-            List<LockNode> holding = nodes.stream()
-                    .filter(LockNode::hasOrdinaryNumber)
-                    .filter(node -> driver.decide(nodes.subList(0, nodes.indexOf(node)), node)
-                            .equals(Decision.granted()))
-                    .toList();
+            Set<LockNode> holding =
+                    new LockQueue(spec, Stream.of(names).map(ID::concat).toList(), null).holding();
             assertThat(view("", names).places().stream()
                             .filter(place -> place.state() == State.HOLDS)
                             .map(Place::node))
