@@ -51,21 +51,12 @@ final class ServerProbe {
     private volatile @Nullable Socket open;
     private volatile boolean closed;
 
-    /** How a server that has answered nothing ends the connection, if it does. */
-    private enum Ending {
-        CLOSED("closes"),
-        RESET("resets"),
-        NONE("accepts");
+    private static final String CLOSES = "closes";
+    private static final String RESETS = "resets";
+    private static final String WAITS = "";
 
-        private final String verb;
-
-        Ending(String verb) {
-            this.verb = verb;
-        }
-    }
-
-    /** What a server said, which may be nothing, and what it did then. */
-    private record Reply(String text, Ending ending) {
+    /** What a server said, which may be nothing, and what it does with the connection then. */
+    private record Reply(String text, String then) {
         boolean isOfZooKeeper() {
             return text.startsWith(VERSION) || text.contains(NOT_ALLOWED);
         }
@@ -155,8 +146,8 @@ final class ServerProbe {
             return Finding.trouble(
                     server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
-        } else if (reply.ending() != Ending.NONE) {
-            return Finding.trouble(server + " " + reply.ending().verb + " each connection at once: if it is a proxy, a"
+        } else if (!reply.then().equals(WAITS)) {
+            return Finding.trouble(server + " " + reply.then() + " each connection at once: if it is a proxy, a"
                     + " tunnel or a forwarded port, check that the server behind it runs; if it is the server itself, "
                     + LIMIT);
         }
@@ -185,14 +176,14 @@ final class ServerProbe {
         try (Socket socket = new Socket()) {
             open = socket;
             if (closed) {
-                return new Reply("", Ending.NONE);
+                return new Reply("", WAITS);
             }
             try {
                 socket.connect(address, CONNECT_MILLIS);
             } catch (SocketException e) {
                 String message = String.valueOf(e.getMessage());
                 if (message.contains("reset") || message.contains("Broken pipe")) {
-                    return new Reply("", Ending.RESET); // it was accepted, and reset before this side saw it
+                    return new Reply("", RESETS); // it was accepted, and reset before this side saw it
                 }
                 throw e;
             }
@@ -200,13 +191,13 @@ final class ServerProbe {
             try {
                 socket.getOutputStream().write(QUESTION);
                 Reply reply = read(socket.getInputStream());
-                if (reply.text().isEmpty() && reply.ending() == Ending.NONE) {
+                if (reply.text().isEmpty() && reply.then().equals(WAITS)) {
                     socket.getOutputStream().write(END_OF_LINE);
                     reply = read(socket.getInputStream());
                 }
                 return reply;
             } catch (IOException e) {
-                return new Reply("", Ending.RESET);
+                return new Reply("", RESETS);
             }
         }
     }
@@ -215,9 +206,9 @@ final class ServerProbe {
         byte[] answer = new byte[LONGEST_ANSWER];
         try {
             int length = in.readNBytes(answer, 0, answer.length);
-            return new Reply(new String(answer, 0, length, StandardCharsets.ISO_8859_1), Ending.CLOSED);
+            return new Reply(new String(answer, 0, length, StandardCharsets.ISO_8859_1), CLOSES);
         } catch (SocketTimeoutException e) {
-            return new Reply(new String(answer, StandardCharsets.ISO_8859_1).replace("\0", ""), Ending.NONE);
+            return new Reply(new String(answer, StandardCharsets.ISO_8859_1).replace("\0", ""), WAITS);
         }
     }
 }

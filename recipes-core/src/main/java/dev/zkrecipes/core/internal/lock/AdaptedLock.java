@@ -14,7 +14,6 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
-import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +21,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -146,9 +146,12 @@ public final class AdaptedLock extends OwnedLock {
         requireOpen();
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
         ObservedRequest observed = begin();
-        AsyncRequest following = new AsyncRequest(this, callbacks()::run, observed, null);
+        Executor delivery = task -> {
+            table().endWait(group());
+            callbacks().run(task);
+        };
+        AsyncRequest following = new AsyncRequest(this, delivery, observed, null);
         following.follow(request, hold -> open(hold, this::asynchronous, observed), () -> request.cancel(false));
-        Completion.on(request, (hold, failure) -> table().endWait(group()));
         return following;
     }
 

@@ -113,28 +113,13 @@ final class ClientSessions {
     private Session session(ZooKeeperOperations.Factory factory) {
         // Each session has its own: a supplier's handles may differ in their time-outs.
         PauseDetector pauses = new PauseDetector(scheduler, settings.sessionTimeout());
-        boolean isNew = source.ownsSessions();
         Session session = new Session(
                 MeasuredOperations.factory(factory, scheduler, containers, pauses),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,
-                isNew,
-                (changed, state) -> {
-                    if (state == State.CONNECTED) {
-                        if (changed.connection() == 1) {
-                            logBegin(changed, isNew);
-                        } else {
-                            LockLog.sessionIsConnected(changed.zk().sessionId(), true);
-                        }
-                        pauses.begin(changed.timeoutNanos()); // with the one that was granted
-                    } else if (state.isFinal()) {
-                        pauses.end();
-                    } else if (changed.connection() > 0 && !closing.getAsBoolean()) {
-                        LockLog.sessionIsConnected(changed.zk().sessionId(), false);
-                    }
-                    onState(changed, state);
-                });
+                source.ownsSessions(),
+                (changed, state) -> onState(changed, state, pauses));
         pauses.begin();
         living.add(session);
         session.begin();
@@ -142,7 +127,15 @@ final class ClientSessions {
         return session;
     }
 
-    private void onState(Session session, State state) {
+    private void onState(Session session, State state, PauseDetector pauses) {
+        if (state == State.CONNECTED) {
+            logConnection(session);
+            pauses.begin(session.timeoutNanos()); // with the one that was granted
+        } else if (state.isFinal()) {
+            pauses.end();
+        } else if (session.connection() > 0 && !closing.getAsBoolean()) {
+            LockLog.sessionIsConnected(session.zk().sessionId(), false);
+        }
         connection.onState(session, state, !source.renewsSessions());
         if (state.isFinal()) {
             living.remove(session);
@@ -152,9 +145,14 @@ final class ClientSessions {
         onChange.run();
     }
 
-    private void logBegin(Session session, boolean isNew) {
+    private void logConnection(Session session) {
+        long id = session.zk().sessionId();
+        if (session.connection() > 1) {
+            LockLog.sessionIsConnected(id, true);
+            return;
+        }
         Duration granted = Duration.ofNanos(session.timeoutNanos());
-        LockLog.sessionBegins(session.zk().sessionId(), isNew ? settings.sessionTimeout() : granted, granted);
+        LockLog.sessionBegins(id, source.ownsSessions() ? settings.sessionTimeout() : granted, granted);
     }
 
     private void logEnd(Session session, State state) {
