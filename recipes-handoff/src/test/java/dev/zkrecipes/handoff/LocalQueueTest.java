@@ -22,7 +22,6 @@ import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.ForwardingOperations;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.explore.sim.Choices;
@@ -31,6 +30,7 @@ import dev.zkrecipes.explore.sim.SimulatedScheduler;
 import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
 import dev.zkrecipes.explore.sim.Simulation;
 import dev.zkrecipes.test.internal.Remains;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +38,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,24 +71,25 @@ class LocalQueueTest {
 
     /** Counts the nodes that are asked for, and refuses the first of them. */
     private ZooKeeperOperations refusing(ZooKeeperOperations operations) {
-        return new ForwardingOperations() {
-            @Override
-            public ZooKeeperOperations inner() {
-                return operations;
-            }
+        return (ZooKeeperOperations) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {ZooKeeperOperations.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("createEphemeralSequential")) {
+                        creates++;
+                        if (refusals > 0) {
+                            refusals--;
+                            scheduler.execute(() -> replyOf(arguments).accept(Answer.failed(Code.NOAUTH)));
+                            return null;
+                        }
+                    }
+                    return method.invoke(operations, arguments);
+                });
+    }
 
-            @Override
-            public void createEphemeralSequential(
-                    String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-                creates++;
-                if (refusals > 0) {
-                    refusals--;
-                    scheduler.execute(() -> reply.accept(Answer.failed(Code.NOAUTH)));
-                } else {
-                    operations.createEphemeralSequential(prefix, data, acl, reply);
-                }
-            }
-        };
+    @SuppressWarnings("unchecked")
+    private static Consumer<Answer<?>> replyOf(Object[] request) {
+        return (Consumer<Answer<?>>) request[request.length - 1];
     }
 
     /** Everything that is under way ends; no time runs out. */

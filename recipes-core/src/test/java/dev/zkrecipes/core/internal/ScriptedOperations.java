@@ -73,6 +73,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private long pathMadeAt;
     private State initial = State.CONNECTED;
     private long owner = SESSION;
+    private long session = SESSION;
     private int dataVersion;
     private byte[] data = new byte[0];
     private long zxid;
@@ -155,6 +156,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     /** The state in which sessions begin. */
     public void begin(State state) {
         initial = state;
+    }
+
+    /** The id of sessions from now on. */
+    public void inSession(long id) {
+        session = id;
     }
 
     /** Nodes that are read belong to this session. */
@@ -265,7 +271,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
 
     @Override
     public long sessionId() {
-        return SESSION;
+        return session;
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.node.CounterReset;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HoldLimit;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.JointDecision;
@@ -57,7 +58,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread, except for what callers do.
  */
-public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Waiter {
+public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter {
 
     enum Step {
         SEEKING,
@@ -104,7 +105,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     @Override
     protected void onSession(Session found) {
         obstacle = null;
-        requests.cleaner().flush(group.paths());
+        requests.cleaner.flush(group.paths());
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
             whenConnected(group.isHopeless() ? this::peek : this::enqueue);
@@ -153,7 +154,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         }
         // Nodes of ours that are on their way out are gone before what this session sends next.
         JointDecision decision =
-                JointDecision.onNewcomer(group, seen, path -> requests.cleaner().leaving(path, session()));
+                JointDecision.onNewcomer(group, seen, path -> requests.cleaner.leaving(path, session()));
         if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
@@ -173,7 +174,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
      */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
-                .flatMap(path -> requests.cleaner().refusalOn(path).stream())
+                .flatMap(path -> requests.cleaner.refusalOn(path).stream())
                 .findFirst();
     }
 
@@ -229,7 +230,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
             switch (answer.code()) {
                 case OK, NODEEXISTS -> makePaths(from + 1);
                 case NONODE ->
-                    fail(new LockException(requests.rootName() + " does not exist, so the lock " + path
+                    fail(new LockException(requests.rootName + " does not exist, so the lock " + path
                             + " cannot be made; create the chroot node first"));
                 default -> retryOrFail(ZooKeeperErrors.CREATE_PATH + path, answer, this::createAnew);
             }
@@ -249,10 +250,9 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     /** Compares the paths with the nodes, which keep them from being replaced meanwhile, and lists again. */
     private void checkAccess() {
         become(Step.CHECKING_ACL);
-        creation().checkAcls(inThisState(check -> {
-            Answer<?> answer = check.answer();
+        creation().checkAcls(inThisState(answer -> {
             switch (answer.code()) {
-                case OK -> check.refusal().ifPresent(this::fail);
+                case OK -> answer.value().ifPresent(this::fail);
                 case NONODE -> enterAgain();
                 default -> retryOrFail("read the ACLs of the lock path and its nodes", answer, this::settle);
             }
@@ -282,7 +282,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
             missing.forEach(OwnNode::absent);
             enterAgain(); // they were made together, so somebody has deleted what is missing
         } else if (missing.size() == nodes().size()) {
-            missing.forEach(requests.cleaner()::missed);
+            missing.forEach(requests.cleaner::missed);
             createAnew();
         } else {
             settle(); // some paths may have been listed just before the nodes were made, and others just after
@@ -295,8 +295,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
      */
     private void adopt() {
         become(Step.ADOPTING);
-        creation().read(inThisState(answers -> {
-            Answer<?> answer = creation().claim(answers);
+        creation().claim(inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> {}
                 case NONODE -> enterAgain();
@@ -330,7 +329,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         } else if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
-            for (OwnNode node : own.nodes()) {
+            for (OwnNode node : own.nodes) {
                 node.seenAlone(taken.names(node.lockPath()).size() == 1);
             }
             grantWhenProven();
@@ -501,8 +500,11 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         for (int i = 0; i < nodes.size(); i++) {
             OwnNode node = nodes.get(i);
             LockSpec spec = group.all().get(i);
-            HeldNode granted = new HeldNode(
-                    spec, node, node.fencingToken(), group.holdAtMost(), requests.scheduler(), requests.cleaner());
+            HoldLimit limit = group.holdAtMost()
+                    .map(most -> new HoldLimit(requests.scheduler(), most))
+                    .orElse(null);
+            HeldNode granted =
+                    new HeldNode(spec, node, node.fencingToken(), limit, requests.scheduler(), requests.cleaner);
             granted.limitTime();
             held.add(granted);
         }
@@ -520,18 +522,10 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
 
     // ---- Retry.
 
-    private void retryOrFail(String what, Answer<?> answer, Runnable again) {
-        if (answer.code() == Code.SESSIONEXPIRED) {
-            session().become(State.EXPIRED);
-        } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(group.path(), what, answer));
-        } else if (mode == Mode.TRY) {
-            fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
-                    + ") while trying for the lock " + group.path() + "; try again"));
-        } else {
-            proofs = 0; // those of another connection
-            pauseThen(again);
-        }
+    @Override
+    void retryOrFail(String what, Answer<?> answer, Runnable again) {
+        proofs = 0; // those of another connection
+        super.retryOrFail(what, answer, again);
     }
 
     /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */
@@ -569,7 +563,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         CreateNodes left = creation;
         if (left != null) {
             creation = null;
-            requests.cleaner().discard(left.nodes());
+            requests.cleaner.discard(left.nodes);
         }
     }
 
@@ -578,6 +572,6 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     }
 
     private List<OwnNode> nodes() {
-        return creation().nodes();
+        return creation().nodes;
     }
 }

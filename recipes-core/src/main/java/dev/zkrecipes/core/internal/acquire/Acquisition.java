@@ -3,53 +3,164 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.SessionTask;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** A request for a lock, under way. */
-public interface Acquisition {
+/**
+ * A request for a lock, under way: a machine whose outcome is a grant. The first to complete the outcome decides: the
+ * engine with a grant, or the caller by giving up. A grant that comes too late is given back.
+ */
+public abstract sealed class Acquisition extends SessionTask implements Requests.UnderWay
+        permits AcquireLoop, Downgrade {
 
     /** Whether to queue, or to take the lock only if nobody is in front. */
-    enum Mode {
+    public enum Mode {
         QUEUE,
         TRY
     }
 
-    String lockPath();
+    final Requests requests;
+    final LockGroup group;
+    final Mode mode;
+    private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
-    List<String> paths();
+    Acquisition(Requests requests, LockGroup group, Mode mode, Enum<?> seeking, Enum<?> paused) {
+        super(requests.sessions(), requests.pace(), seeking, paused);
+        this.requests = requests;
+        this.group = group;
+        this.mode = mode;
+    }
 
-    /** Begins. Any thread. */
-    void launch();
+    /** Begins, on the engine thread. */
+    abstract void start();
+
+    /** Gives up the nodes of a machine that ends without a grant. */
+    abstract void leave();
+
+    /** Whether another request was seen holding the lock, or queued ahead of this one. Any thread. */
+    public boolean wasSeenBusy() {
+        return false;
+    }
+
+    /** Why there is no session to ask in, if that is known. Any thread. */
+    public Optional<LockException> obstacle() {
+        return Optional.empty();
+    }
+
+    @Override
+    public final String lockPath() {
+        return group.path();
+    }
+
+    @Override
+    public final List<String> paths() {
+        return group.paths();
+    }
+
+    // ---- What callers do, on any thread.
 
     /**
      * Completes once: with a held node for each lock, empty if the lock is busy and the mode is TRY, or with a
      * LockException.
      */
-    CompletableFuture<Optional<List<HeldNode>>> outcome();
-
-    /** Whether another request was seen holding the lock, or queued ahead of this one. Any thread. */
-    boolean wasSeenBusy();
-
-    /** Why there is no session to ask in, if that is known. Any thread. */
-    default Optional<LockException> obstacle() {
-        return Optional.empty();
+    public final CompletableFuture<Optional<List<HeldNode>>> outcome() {
+        return outcome;
     }
 
-    /** Gives up, unless there is an outcome already; returns whether it gave up. Any thread. */
-    boolean giveUp();
+    public final void launch() {
+        if (!requests.enter(this)) {
+            outcome.completeExceptionally(requests.closedFor(lockPath()));
+        }
+        requests.scheduler()
+                .execute(() -> guard(() -> {
+                    if (outcome.isDone()) {
+                        end(() -> {});
+                    } else {
+                        start();
+                    }
+                }));
+    }
 
-    /** Gives up. Returns what it was granted, if the grant came first; otherwise null. Any thread. */
-    default @Nullable List<HeldNode> giveUpUnlessGranted() {
-        return giveUp() || outcome().isCompletedExceptionally()
+    /** Gives up, unless there is an outcome already; returns whether it gave up. */
+    public final boolean giveUp() {
+        if (outcome.isDone()) {
+            return false; // it has ended or is about to
+        }
+        boolean first = outcome.completeExceptionally(new CancellationException());
+        requests.scheduler().execute(() -> end(() -> {}));
+        return first;
+    }
+
+    /** Gives up. Returns what it was granted, if the grant came first; otherwise null. */
+    public final @Nullable List<HeldNode> giveUpUnlessGranted() {
+        return giveUp() || outcome.isCompletedExceptionally()
                 ? null
-                : outcome().getNow(Optional.empty()).orElse(null); // it has ended
+                : outcome.getNow(Optional.empty()).orElse(null); // it has ended
     }
 
-    /** Ends it with an error, unless it has ended. On the engine thread. */
-    void fail(LockException why);
+    // ---- Endings.
+
+    /** Goes on after an answer that tells of no success: it asks again when there is a connection, or ends. */
+    void retryOrFail(String what, Answer<?> answer, Runnable again) {
+        if (answer.code() == Code.SESSIONEXPIRED) {
+            session().become(State.EXPIRED);
+        } else if (!answer.isUnsettled()) {
+            fail(ZooKeeperErrors.of(group.path(), what, answer));
+        } else if (mode == Mode.TRY) {
+            fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
+                    + ") while trying for the lock " + group.path() + "; try again"));
+        } else {
+            pauseThen(again);
+        }
+    }
+
+    final void endAsGranted(List<HeldNode> held) {
+        over(() -> {
+            if (!outcome.complete(Optional.of(held))) {
+                HeldNode.release(held);
+            }
+        });
+    }
+
+    final void endAsBusy() {
+        end(() -> outcome.complete(Optional.empty()));
+    }
+
+    @Override
+    public final void fail(LockException why) {
+        end(() -> outcome.completeExceptionally(why));
+    }
+
+    private void end(Runnable last) {
+        if (isOver()) {
+            last.run(); // there may have been no memory for it
+        } else {
+            try {
+                leave();
+            } finally {
+                over(last); // whatever was thrown, the caller must not wait forever
+            }
+        }
+    }
+
+    private void over(Runnable last) {
+        try {
+            finish();
+        } finally {
+            last.run();
+            requests.exit(this); // not before: as long as it has no outcome, the end of the client must find it
+        }
+    }
 }

@@ -3,24 +3,23 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLimitException;
-import dev.zkrecipes.core.internal.node.AclCheck;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.node.ParentMaker;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -30,6 +29,7 @@ import org.apache.zookeeper.OpResult.CreateResult;
 import org.apache.zookeeper.OpResult.SetDataResult;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +50,7 @@ final class CreateNodes {
     private final LockGroup group;
     private final Session session;
     private final List<LockSpec> specs;
-    private final List<OwnNode> nodes;
+    final List<OwnNode> nodes;
     private final List<byte[]> data; // of the nodes
     private final List<ParentMaker> parents; // makers of the paths; none before one was missing
 
@@ -87,10 +87,6 @@ final class CreateNodes {
         return new CreateNodes(requests, group, session, parents);
     }
 
-    List<OwnNode> nodes() {
-        return nodes;
-    }
-
     /** Whether a node is known to have been made, and so all, as they are made together. */
     boolean hasNode() {
         return nodes.stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
@@ -109,7 +105,7 @@ final class CreateNodes {
     @Nullable
     OwnNode nodeNearTheEnd() {
         for (OwnNode node : nodes) {
-            if (CounterAge.of(node.path()) >= CounterAge.WORN_OUT) {
+            if (OwnNode.numberOf(node.path()) >= OwnNode.WORN_OUT) {
                 return node;
             }
         }
@@ -234,15 +230,14 @@ final class CreateNodes {
             nameParents();
         }
         LockSpec spec = specs.get(index);
-        session.checkedAcls().forget(spec.path(), spec.acl());
+        session.checkedAcls().forget(spec);
         parents.get(index).make(spec.path(), spec.initialRule(), done);
     }
 
     /** Whether it is known that the client has the rights that the locks' own ACLs name. */
     boolean knowsRights() {
         for (int i = 0; i < specs.size(); i++) {
-            LockSpec spec = specs.get(i);
-            if (spec.hasOwnAcl() && !session.checkedAcls().knows(spec.path(), spec.acl())) {
+            if (!session.checkedAcls().knows(specs.get(i))) {
                 return false;
             }
         }
@@ -252,8 +247,7 @@ final class CreateNodes {
     /** Whether the paths in this list are those of which the ACLs were found right. */
     boolean isAsChecked(ChildrenSnapshot list) {
         for (LockSpec spec : specs) {
-            if (spec.hasOwnAcl()
-                    && !session.checkedAcls().isAsChecked(spec.path(), spec.acl(), list.stat(spec.path()))) {
+            if (!session.checkedAcls().isAsChecked(spec, list.stat(spec.path()))) {
                 return false;
             }
         }
@@ -261,11 +255,11 @@ final class CreateNodes {
     }
 
     /** Compares each path that is to have an ACL of its own with its node, which was created. */
-    void checkAcls(Consumer<AclCheck> done) {
+    void checkAcls(Consumer<Answer<Optional<LockAccessException>>> done) {
         for (int i = 0; i < nodes.size(); i++) {
             LockSpec spec = specs.get(i);
             if (spec.hasOwnAcl()) {
-                new AclCheck(session, spec, nodes.get(i)).send(done);
+                session.checkedAcls().check(spec, nodes.get(i).path(), done);
             }
         }
     }
@@ -284,35 +278,25 @@ final class CreateNodes {
         return missing;
     }
 
-    void read(Consumer<List<Answer<Content>>> done) {
-        List<Answer<Content>> answers = new ArrayList<>();
+    /** Reads the nodes. NONODE if one is not there, or does not belong to this session. */
+    void claim(Consumer<Answer<?>> done) {
+        List<Answer<?>> answers = new ArrayList<>();
         for (OwnNode node : nodes) {
             session.zk().read(node.path(), answer -> {
-                answers.add(answer);
+                answers.add(answer.isOk() ? claimed(node, answer.value().stat()) : answer);
                 if (answers.size() == nodes.size()) {
-                    done.accept(answers);
+                    done.accept(answers.stream()
+                            .filter(each -> !each.isOk())
+                            .reduce((one, other) -> one.code() == Code.NONODE ? other : one)
+                            .orElse(Answer.ok(nodes)));
                 }
             });
         }
     }
 
-    /** NONODE if a node that was read is not there, or does not belong to this session. */
-    Answer<?> claim(List<Answer<Content>> answers) {
-        Answer<?> worst = Answer.ok(nodes);
-        for (int i = 0; i < answers.size(); i++) {
-            Answer<Content> answer = answers.get(i);
-            if (answer.isOk()) {
-                OwnNode node = nodes.get(i);
-                node.created(node.name(), answer.value().stat().getCzxid());
-                if (worst.isOk()
-                        && answer.value().stat().getEphemeralOwner()
-                                != session.zk().sessionId()) {
-                    worst = Answer.failed(Code.NONODE);
-                }
-            } else if (worst.isOk() || worst.code() == Code.NONODE) {
-                worst = answer;
-            }
-        }
-        return worst;
+    private Answer<?> claimed(OwnNode node, Stat stat) {
+        node.created(node.name(), stat.getCzxid());
+        boolean isOurs = stat.getEphemeralOwner() == session.zk().sessionId();
+        return isOurs ? Answer.ok(node) : Answer.failed(Code.NONODE);
     }
 }

@@ -3,14 +3,13 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HoldLimit;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
-import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.List;
@@ -27,7 +26,7 @@ import org.apache.zookeeper.OpResult;
  * <p>The name is unique, and no other client makes it. So if the answer is lost, the same is sent again; if the node
  * exists then, the first attempt made it. Confined to the engine thread, except for what callers do.
  */
-public final class Downgrade extends AcquisitionTask {
+public final class Downgrade extends Acquisition {
 
     enum Step {
         STARTING,
@@ -48,12 +47,6 @@ public final class Downgrade extends AcquisitionTask {
         this.session = exclusive.session();
         this.node =
                 OwnNode.atPlaceOf(exclusive.node(), spec, requests.scheduler().random());
-    }
-
-    /** The holder of the exclusive mode has nobody in front. */
-    @Override
-    public boolean wasSeenBusy() {
-        return false;
     }
 
     @Override
@@ -111,20 +104,14 @@ public final class Downgrade extends AcquisitionTask {
         } else if (answer.code() == Code.NONODE) {
             exclusive.onNodeGone();
             fail(exclusive.lost());
-        } else if (answer.code() == Code.SESSIONEXPIRED) {
-            session.become(State.EXPIRED);
-        } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(spec.path(), "create the node " + node.describe(), answer));
-        } else if (mode == Mode.TRY) {
-            fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
-                    + ") while taking the lock " + spec.path() + " in its shared mode; try again"));
         } else {
-            pauseThen(this::send);
+            retryOrFail("create the node " + node.describe(), answer, this::send);
         }
     }
 
     private void grant() {
-        HeldNode shared = new HeldNode(exclusive, spec, node);
+        HoldLimit left = HoldLimit.withEndOf(exclusive.limit());
+        HeldNode shared = new HeldNode(spec, node, exclusive.token(), left, requests.scheduler(), requests.cleaner);
         shared.limitTime();
         session.keepAlive().add(shared);
         endAsGranted(List.of(shared));
@@ -139,7 +126,7 @@ public final class Downgrade extends AcquisitionTask {
     @Override
     void leave() {
         if (sent) {
-            requests.cleaner().discard(List.of(node));
+            requests.cleaner.discard(List.of(node));
         }
     }
 }

@@ -62,8 +62,8 @@ final class QueuePlace {
     private final QueueView.ServingOrder order;
     private final LockSpec spec;
     private final OwnNode node;
-    private final LockNode self;
-    private final Waiter waiter;
+    final LockNode self;
+    final Waiter waiter;
     private final OwnNodeWatch ownWatch;
     private boolean granted;
     private boolean ownIsWatched;
@@ -73,21 +73,13 @@ final class QueuePlace {
     QueuePlace(
             QueueView view, QueueView.ServingOrder order, LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         this.view = view;
-        this.session = view.session();
+        this.session = view.session;
         this.order = order;
         this.spec = spec;
         this.node = node;
         this.self = self;
         this.waiter = waiter;
         this.ownWatch = new OwnNodeWatch(waiter);
-    }
-
-    LockNode self() {
-        return self;
-    }
-
-    Waiter waiter() {
-        return waiter;
     }
 
     /** Begins to watch the rule, and in a while our own node. */
@@ -106,8 +98,6 @@ final class QueuePlace {
         granted = false; // also if it was: under a changed rule, an earlier grant may no longer hold
         order.join(this);
         if (order.isFirst(this) && isGrantedOrWatches(view.isAsIn(list) ? decided : decision(), true)) {
-            granted = true;
-            order.leave(this);
             order.advance();
         }
     }
@@ -117,7 +107,7 @@ final class QueuePlace {
      * the session lives: dropping it would cost a request, and the next in order may wait for this very node.
      */
     void leave(Runnable whenNodeIsGone) {
-        if (view.remove(this)) {
+        if (view.places.remove(this)) {
             endTimer();
             ownWatch.leave(whenNodeIsGone);
             if (order.leave(this)) {
@@ -158,8 +148,6 @@ final class QueuePlace {
     void decide() {
         waiter.guard(() -> {
             if (isGrantedOrWatches(decision(), false)) {
-                granted = true;
-                order.leave(this);
                 waiter.onTurn();
             }
         });
@@ -170,15 +158,18 @@ final class QueuePlace {
         return decision == null ? Decision.waitFor(self) : decision;
     }
 
-    /** Whether the driver grants; otherwise watches what it waits for. A {@code fresh} list was taken just now. */
+    /** Leaves the order if the driver grants; otherwise watches what it waits for. A {@code fresh} list is new. */
     private boolean isGrantedOrWatches(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
-            throw new LockRefusedException("the lock " + view.path() + " refuses this request: " + never.reason());
+            throw new LockRefusedException("the lock " + view.path + " refuses this request: " + never.reason());
         } else if (decision instanceof Decision.WaitFor wait) {
             LockQueue queue = view.queue(spec);
             if (queue.contains(self)) { // otherwise it is gone: its own watch tells, now or when it is set
                 await(wait.nodes(), queue, fresh);
             }
+        } else {
+            granted = true;
+            order.leave(this);
         }
         return decision instanceof Decision.Granted;
     }
@@ -218,7 +209,7 @@ final class QueuePlace {
 
     private void watchOwnNode() {
         endTimer();
-        if (!ownIsWatched && view.has(this)) {
+        if (!ownIsWatched && view.places.contains(this)) {
             ownIsWatched = true;
             session.watches().subscribeToDeletion(node.path(), ownWatch);
         }

@@ -53,11 +53,11 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
     }
 
-    private final Session session;
-    private final String path;
+    final Session session;
+    final String path;
     private final NodeCleaner cleaner;
     private final Runnable onEmpty;
-    private final Set<QueuePlace> places = new LinkedHashSet<>();
+    final Set<QueuePlace> places = new LinkedHashSet<>();
     private final ServingOrder servedInOrder = new ServingOrder();
     private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less what is gone
     private final Set<String> goneSince = new HashSet<>();
@@ -75,14 +75,6 @@ final class QueueView implements WatchRegistry.Subscriber {
         this.list = list;
         this.listedIn = session.order();
         noteRule();
-    }
-
-    Session session() {
-        return session;
-    }
-
-    String path() {
-        return path;
     }
 
     // ---- What is seen.
@@ -109,8 +101,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     LockQueue queue(LockSpec spec) {
         LockQueue known = queues.get(spec.driver());
         if (known == null) {
-            known = LockQueue.in(list, spec).copy();
-            goneSince.forEach(known::remove);
+            known = list.queue(spec).without(goneSince);
             queues.put(spec.driver(), known);
         }
         return known;
@@ -161,14 +152,6 @@ final class QueueView implements WatchRegistry.Subscriber {
         return place;
     }
 
-    boolean has(QueuePlace place) {
-        return places.contains(place);
-    }
-
-    boolean remove(QueuePlace place) {
-        return places.remove(place);
-    }
-
     void endIfEmpty() {
         if (places.isEmpty()) {
             if (watchesRule) {
@@ -198,7 +181,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     }
 
     private void putInDoubt() {
-        List.copyOf(places).forEach(place -> place.waiter().onDoubt());
+        List.copyOf(places).forEach(place -> place.waiter.onDoubt());
     }
 
     @Override
@@ -219,7 +202,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     public void onRefused(String rulePath, Answer<?> answer) {
         watchesRule = false;
         List.copyOf(places)
-                .forEach(place -> place.waiter().fail(ZooKeeperErrors.of(rulePath, "watch " + rulePath, answer)));
+                .forEach(place -> place.waiter.fail(ZooKeeperErrors.of(rulePath, "watch " + rulePath, answer)));
     }
 
     /**
@@ -237,11 +220,11 @@ final class QueueView implements WatchRegistry.Subscriber {
         // ---- The places.
 
         void join(QueuePlace place) {
-            waiting.put(place.self(), place);
+            waiting.put(place.self, place);
         }
 
         boolean leave(QueuePlace place) {
-            return waiting.remove(place.self(), place);
+            return waiting.remove(place.self, place);
         }
 
         boolean isFirst(QueuePlace place) {
@@ -318,7 +301,7 @@ final class QueueView implements WatchRegistry.Subscriber {
         private void tellFirstOfEnd(String nodePath) {
             if (!waiting.isEmpty()) {
                 QueuePlace first = waiting.firstEntry().getValue();
-                first.waiter().guard(() -> onGone(first, nodePath));
+                first.waiter.guard(() -> onGone(first, nodePath));
             }
         }
 
@@ -333,14 +316,14 @@ final class QueueView implements WatchRegistry.Subscriber {
             if (first.isInOrder()) {
                 advance();
             } else {
-                first.waiter().onDoubt();
+                first.waiter.onDoubt();
             }
         }
 
         @Override
         public void onRefused(String nodePath, Answer<?> answer) {
             if (watched.remove(LockPath.name(nodePath)) && !waiting.isEmpty()) {
-                waiting.firstEntry().getValue().waiter().fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer));
+                waiting.firstEntry().getValue().waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer));
             }
         }
     }

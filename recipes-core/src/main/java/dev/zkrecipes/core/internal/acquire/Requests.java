@@ -35,19 +35,29 @@ import org.slf4j.LoggerFactory;
 
 /** What the requests of one client share, and which of them are under way. Thread-safe. */
 public final class Requests {
+    /** A request that has begun. */
+    public interface UnderWay {
+        String lockPath();
+
+        List<String> paths();
+
+        /** Ends it with an error, unless it has ended. On the engine thread. */
+        void fail(LockException why);
+    }
+
     private record QueueKey(Session session, String path) {}
 
     private static final Logger log = LoggerFactory.getLogger(Requests.class);
 
     private final EngineScheduler scheduler;
     private final SessionSource sessions;
-    private final NodeCleaner cleaner;
+    final NodeCleaner cleaner;
     private final Supplier<Backoff> pace;
     private final byte[] nodeData;
-    private final String rootName;
+    final String rootName;
     private final Function<String, LockException> notConnected;
     private final Map<QueueKey, QueueView> queues = new HashMap<>(); // those that requests wait in
-    private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
+    private final Set<UnderWay> open = ConcurrentHashMap.newKeySet();
     private final Set<SessionTask> revocations = ConcurrentHashMap.newKeySet();
     private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // what ends each of them
     private volatile boolean closed;
@@ -109,10 +119,6 @@ public final class Requests {
         return sessions;
     }
 
-    NodeCleaner cleaner() {
-        return cleaner;
-    }
-
     public Supplier<Backoff> pace() {
         return pace;
     }
@@ -124,10 +130,6 @@ public final class Requests {
     byte[] nodeData(LockSpec spec, LockOptions ofAll) {
         Optional<String> label = spec.options().ownerLabel().or(ofAll::ownerLabel);
         return label.isPresent() ? OwnerLabel.encode(label.get()) : nodeData;
-    }
-
-    String rootName() {
-        return rootName;
     }
 
     public LockException notConnected(String consequence) {
@@ -156,16 +158,17 @@ public final class Requests {
         return queues.isEmpty();
     }
 
-    /** Lets a request begin, or ends it if the client is closed. */
-    void enter(Acquisition request) {
+    /** Lets a request begin; returns whether it may, as it may not when the client is closed. */
+    boolean enter(UnderWay request) {
         open.add(request);
-        if (closed) {
+        boolean mayBegin = !closed;
+        if (!mayBegin) {
             open.remove(request);
-            request.outcome().completeExceptionally(closedFor(request.lockPath()));
         }
+        return mayBegin;
     }
 
-    void exit(Acquisition request) {
+    void exit(UnderWay request) {
         open.remove(request);
     }
 
@@ -203,7 +206,7 @@ public final class Requests {
     }
 
     /** The requests that are under way now; may be called at any time. */
-    public Collection<Acquisition> open() {
+    public Collection<UnderWay> open() {
         return Collections.unmodifiableSet(open);
     }
 

@@ -19,7 +19,6 @@ import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
@@ -318,7 +317,7 @@ public final class EngineLock extends OwnedLock {
             if (opened != null) {
                 opened.beginClosing(false);
             } else if (granted != null) {
-                HeldNodes.release(granted);
+                HeldNode.release(granted);
             }
         }
     }
@@ -346,8 +345,8 @@ public final class EngineLock extends OwnedLock {
         hold.requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
         client.requests.ask(path(), answered);
-        List<HeldNode> nodes = HeldNodes.nodes(hold.grants());
-        client.scheduler().execute(() -> HeldNodes.check(nodes, answered::complete));
+        List<HeldNode> nodes = HeldNode.nodes(hold.grants());
+        client.scheduler().execute(() -> HeldNode.check(nodes, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
         hold.requireOpenAndStanding(); // closed meanwhile, the node may be there for another holder
@@ -361,7 +360,7 @@ public final class EngineLock extends OwnedLock {
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
                 .revocations(() ->
-                        new RevocationListeners(HeldNodes.nodes(hold.grants()), hold::isStanding, client.callbacks()))
+                        new RevocationListeners(HeldNode.nodes(hold.grants()), hold::isStanding, client.callbacks()))
                 .add(listener);
     }
 

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
@@ -135,7 +135,7 @@ public final class Hold implements MultiLease, Held.Listener {
 
     @Nullable
     Held grantOn(LockSpec spec) {
-        return HeldNodes.on(spec, grants);
+        return Held.on(spec, grants);
     }
 
     LockData data() {
@@ -163,7 +163,7 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     boolean isLost() {
-        return HeldNodes.anyIsLost(grants);
+        return Held.anyIsLost(grants);
     }
 
     @Override
@@ -192,7 +192,7 @@ public final class Hold implements MultiLease, Held.Listener {
     @Override
     public LeaseState state() {
         Closing closed = closing;
-        return closed != null && closed.isDecided() ? closed.as : HeldNodes.state(grants);
+        return closed != null && closed.isDecided() ? closed.as : Held.state(grants);
     }
 
     @Override
@@ -322,9 +322,9 @@ public final class Hold implements MultiLease, Held.Listener {
         data.takeOut(this);
         List<? extends Held> unneeded = data.unneededWithout(this);
         if (unneeded.isEmpty()) {
-            return HeldNodes.anyIsKnownAsLost(grants) ? LOST_BEFORE : RELEASED_NOTHING;
+            return Held.anyIsKnownAsLost(grants) ? LOST_BEFORE : RELEASED_NOTHING;
         }
-        CompletableFuture<Void> released = HeldNodes.release(unneeded, waits);
+        CompletableFuture<Void> released = HeldNode.release(unneeded, waits);
         return new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
     }
 
@@ -337,7 +337,7 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     void requireNotLost() {
-        HeldNodes.requireNoneLost(grants);
+        Held.requireNoneLost(grants);
     }
 
     void requireOpenAndStanding() {

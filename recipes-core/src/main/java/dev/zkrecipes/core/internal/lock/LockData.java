@@ -7,7 +7,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
@@ -236,7 +236,7 @@ public final class LockData implements Held.Listener {
     /** Gives it back as its close would. */
     private void takeOut(Lost forgotten) {
         takeOut(forgotten, forgotten.lock.group().paths());
-        HeldNodes.release(
+        HeldNode.release(
                 forgotten.left.stream().filter(grant -> holdOn(grant) == null).toList());
     }
 

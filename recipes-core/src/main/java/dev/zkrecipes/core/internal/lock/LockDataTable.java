@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.internal.acquire.Acquisition;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.lang.ref.Reference;
@@ -44,7 +44,7 @@ public final class LockDataTable {
     private final Consumer<LockData> forget = this::forget;
     private final LockData ofNobody = LockData.ofNobody();
     private final ReferenceQueue<Lease> dropped = new ReferenceQueue<>();
-    private final Collection<Acquisition> requests;
+    private final Collection<Requests.UnderWay> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
     private final @Nullable EngineScheduler scheduler;
     private final AtomicBoolean armed = new AtomicBoolean();
@@ -53,7 +53,7 @@ public final class LockDataTable {
      * The requests are those that are under way, and may change at any time. Without a scheduler, that is without a
      * client, nobody is warned.
      */
-    public LockDataTable(Collection<Acquisition> requests, @Nullable EngineScheduler scheduler) {
+    public LockDataTable(Collection<Requests.UnderWay> requests, @Nullable EngineScheduler scheduler) {
         this.requests = requests;
         this.scheduler = scheduler;
     }

@@ -80,7 +80,7 @@ final class ParticipantQuery {
     }
 
     private void read(Session session, ChildrenSnapshot list) {
-        LockQueue queue = LockQueue.in(list, spec);
+        LockQueue queue = list.queue(spec);
         List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
         Set<LockNode> holding = queue.holding();
         int own = Iterables.indexOf(

@@ -45,7 +45,7 @@ public final class PathQueries {
     }
 
     private LockSnapshot snapshot(ChildrenSnapshot list) {
-        LockQueue queue = LockQueue.in(list, spec);
+        LockQueue queue = list.queue(spec);
         Set<LockNode> holding = queue.holding();
         return new LockSnapshot(
                 list.rule(spec.path()).map(Content::data),

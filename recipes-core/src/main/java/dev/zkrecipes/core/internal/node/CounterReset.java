@@ -20,8 +20,10 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Resets the counter of a path: by one {@code multi} that checks that nobody has written to the path since it was read,
- * deletes it, which ZooKeeper refuses if anybody is below it, and creates it with the same data and ACL.
+ * Resets the counter from which ZooKeeper numbers the children of a path. It sticks at 2^31-1, after which numbers
+ * repeat, so it is started anew long before that: by one {@code multi} that checks that nobody has written to the path
+ * since it was read, deletes it, which ZooKeeper refuses if anybody is below it, and creates it with the same data and
+ * ACL.
  *
  * <p>ZooKeeper does not tell containers from persistent nodes. A path with data is recreated as a persistent node, any
  * other as a container: that is how this library creates its paths.

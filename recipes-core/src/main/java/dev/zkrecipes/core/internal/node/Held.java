@@ -67,7 +67,7 @@ public abstract class Held {
         return spec;
     }
 
-    final @Nullable HoldLimit limit() {
+    public final @Nullable HoldLimit limit() {
         return limit;
     }
 
@@ -204,6 +204,53 @@ public abstract class Held {
             only.onLost(last.reason());
         } else {
             only.onReleased();
+        }
+    }
+
+    // ---- Of one grant, with one for each lock that was acquired. Asked for every lease: loops by index do not
+    // allocate.
+
+    public static @Nullable Held on(LockSpec spec, List<? extends Held> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).spec().equals(spec)) {
+                return grants.get(i);
+            }
+        }
+        return null;
+    }
+
+    public static boolean anyIsLost(List<? extends Held> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).isLost()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the engine knows that one is lost, without a look at the clock. */
+    public static boolean anyIsKnownAsLost(List<? extends Held> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).isKnownAsLost()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The worst of their states. */
+    public static LeaseState state(List<? extends Held> grants) {
+        LeaseState worst = LeaseState.HELD;
+        for (int i = 0; i < grants.size(); i++) {
+            LeaseState state = grants.get(i).state();
+            worst = state.compareTo(worst) > 0 ? state : worst;
+        }
+        return worst;
+    }
+
+    public static void requireNoneLost(List<? extends Held> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            grants.get(i).requireNotLost();
         }
     }
 }

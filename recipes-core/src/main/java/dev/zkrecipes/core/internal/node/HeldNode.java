@@ -3,18 +3,20 @@
 
 package dev.zkrecipes.core.internal.node;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -39,27 +41,6 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
             LockSpec spec,
             OwnNode node,
             long token,
-            Optional<Duration> most,
-            EngineScheduler scheduler,
-            NodeCleaner cleaner) {
-        this(spec, node, token, most.map(time -> new HoldLimit(scheduler, time)).orElse(null), scheduler, cleaner);
-    }
-
-    /** The shared mode that follows from an exclusive one: with its token, and what is left of its time. */
-    public HeldNode(HeldNode exclusive, LockSpec spec, OwnNode node) {
-        this(
-                spec,
-                node,
-                exclusive.token(),
-                HoldLimit.withEndOf(exclusive.limit()),
-                exclusive.scheduler,
-                exclusive.cleaner);
-    }
-
-    private HeldNode(
-            LockSpec spec,
-            OwnNode node,
-            long token,
             @Nullable HoldLimit limit,
             EngineScheduler scheduler,
             NodeCleaner cleaner) {
@@ -78,10 +59,6 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
 
     public EngineScheduler scheduler() {
         return scheduler;
-    }
-
-    NodeCleaner cleaner() {
-        return cleaner;
     }
 
     public OwnNode node() {
@@ -191,11 +168,10 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     }
 
     /** Does what is done once, on the engine thread. */
-    void afterEnd() {
+    private void afterEnd() {
         if (beginAfterEnd()) {
             cleaner.discard(node, gone);
-            session().keepAlive().remove(this);
-            tellListener();
+            leave();
             End last = end();
             if (last != null && last.isLoss()) {
                 LockLog.lost(nodePath, last.reason());
@@ -205,10 +181,71 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     }
 
     /** Whether nobody has. */
-    boolean beginAfterEnd() {
+    private boolean beginAfterEnd() {
         boolean begins = !isSeenTo;
         isSeenTo = true;
         return begins;
+    }
+
+    private void leave() {
+        session().keepAlive().remove(this);
+        tellListener();
+    }
+
+    // ---- Those of one grant, one for each lock that was acquired with it, are checked and given back together.
+
+    @CanIgnoreReturnValue
+    public static CompletableFuture<Void> release(List<? extends Held> grants) {
+        return release(grants, false);
+    }
+
+    /**
+     * Gives back those that have not ended; completes when all are known to be gone, see {@link #release(boolean)}. Any
+     * thread.
+     */
+    @CanIgnoreReturnValue
+    public static CompletableFuture<Void> release(List<? extends Held> grants, boolean waits) {
+        if (grants.size() == 1) {
+            return grants.get(0).release(waits);
+        }
+        List<HeldNode> nodes = nodes(grants);
+        var unused = anyIsLost(nodes); // a look at the clock
+        List<HeldNode> ending = nodes.stream().filter(Held::endAsReleased).toList();
+        if (!ending.isEmpty()) {
+            ending.get(0).scheduler.execute(() -> afterEnd(ending));
+            ending.forEach(Held::tellObserver);
+        }
+        return CompletableFuture.allOf(nodes.stream().map(each -> each.gone).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** What a lock of the engine has acquired; only that is acquired together. */
+    public static List<HeldNode> nodes(List<? extends Held> grants) {
+        return grants.stream().map(HeldNode.class::cast).toList();
+    }
+
+    /** Hands the nodes to the cleaner in one piece, unless the end of the session or of the client was faster. */
+    private static void afterEnd(List<HeldNode> all) {
+        List<HeldNode> ended = all.stream().filter(HeldNode::beginAfterEnd).toList();
+        if (ended.isEmpty()) {
+            return;
+        }
+        List<CompletableFuture<Void>> deletions =
+                ended.get(0).cleaner.discard(ended.stream().map(HeldNode::node).toList());
+        for (int i = 0; i < ended.size(); i++) {
+            Completion.forward(deletions.get(i), ended.get(i).gone);
+            ended.get(i).leave();
+        }
+    }
+
+    /** Asks, with one committed check, whether the nodes are there. One that is not is lost. On the engine thread. */
+    public static void check(List<HeldNode> grants, Consumer<Code> done) {
+        List<String> paths = grants.stream().map(HeldNode::nodePath).toList();
+        grants.get(0).session().check(paths, answer -> {
+            if (answer.code() == Code.NONODE) {
+                grants.get(Session.firstMissing(answer.value())).onNodeGone();
+            }
+            done.accept(answer.code());
+        });
     }
 
     @Override

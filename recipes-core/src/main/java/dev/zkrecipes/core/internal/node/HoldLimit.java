@@ -33,7 +33,7 @@ public final class HoldLimit {
     }
 
     /** What is left of a limit, for a node that continues the hold. */
-    static @Nullable HoldLimit withEndOf(@Nullable HoldLimit limit) {
+    public static @Nullable HoldLimit withEndOf(@Nullable HoldLimit limit) {
         return limit == null
                 ? null
                 : new HoldLimit(limit.scheduler, limit.beganAt, limit.endsAfter.get(), limit.changed);

@@ -51,14 +51,15 @@ final class Leftover {
         GONE
     }
 
+    final OwnNode node;
+    final CompletableFuture<Void> gone;
     private final NodeCleaner cleaner;
-    private final OwnNode node;
-    private final CompletableFuture<Void> gone;
     private State state = State.UNANSWERED;
     private @Nullable Session sentIn;
     private @Nullable Timer timer;
     private @Nullable Backoff pauses; // none before an answer was missing
     private @Nullable Code refusal;
+    private int refusals;
 
     /** {@code gone} completes at its end; exceptionally as soon as that is refused. */
     Leftover(NodeCleaner cleaner, OwnNode node, CompletableFuture<Void> gone) {
@@ -67,23 +68,10 @@ final class Leftover {
         this.gone = gone;
     }
 
-    OwnNode node() {
-        return node;
-    }
-
-    CompletableFuture<Void> gone() {
-        return gone;
-    }
-
     // ---- What others ask.
 
     boolean isUnderWay() {
         return state == State.SENT || state == State.SOUGHT;
-    }
-
-    /** Whether it could be sent now. What has no connection is sent as soon as there is one. */
-    boolean isPostponed() {
-        return state == State.READY || state == State.RESTING;
     }
 
     /** Whether its deletion comes before whatever is sent next in this session, and will succeed as far as is known. */
@@ -127,9 +115,9 @@ final class Leftover {
         }
     }
 
-    /** Is sent now, if it is just waiting for a better time. */
+    /** Is sent now, if it is just waiting for a better time. What has no connection is sent as soon as there is one. */
     void hurry() {
-        if (isPostponed()) {
+        if (state == State.READY || state == State.RESTING) {
             send();
         }
     }
@@ -174,7 +162,7 @@ final class Leftover {
     }
 
     void rest(Duration pause) {
-        rest(end -> cleaner.scheduler().schedule(pause, end));
+        rest(end -> cleaner.scheduler.schedule(pause, end));
     }
 
     private void rest(Function<Runnable, Timer> pause) {
@@ -222,7 +210,7 @@ final class Leftover {
     }
 
     private void retry() {
-        pauses = pauses == null ? cleaner.newBackoff() : pauses;
+        pauses = pauses == null ? cleaner.pace.get() : pauses;
         rest(pauses::pause);
     }
 
@@ -234,7 +222,7 @@ final class Leftover {
             log.warn("{}.", why.getMessage());
             gone.completeExceptionally(why);
         }
-        cleaner.onRefused(this);
+        cleaner.onRefused(this, refusals++);
     }
 
     private void delete(Session in) {
@@ -282,16 +270,14 @@ final class Leftover {
             if (found.isPresent()) {
                 node.created(found.get(), 0);
                 node.count(); // one that was missing did not count any more
-                then(this::onFound);
+                then(() -> {
+                    cleaner.onFound(node);
+                    begin();
+                });
             } else {
                 onNotFound(in, list.answer());
             }
         });
-    }
-
-    private void onFound() {
-        cleaner.onFound(node);
-        begin();
     }
 
     private void onNotFound(Session in, Answer<?> answer) {

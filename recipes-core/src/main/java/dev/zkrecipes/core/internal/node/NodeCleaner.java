@@ -12,9 +12,7 @@ import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -59,8 +57,8 @@ import org.jspecify.annotations.Nullable;
 public final class NodeCleaner implements SessionSource.User {
     private static final int WINDOW = 100;
 
-    /** Between two turns of refused deletions, in request time-outs. */
-    private static final int LONGEST_REST = 16;
+    /** How often the rest between two turns of refused deletions doubles; it begins with a request time-out. */
+    private static final int MOST_DOUBLINGS = 4;
 
     /**
      * When one that was missed is looked for again, in halves of the session time-out. A time-out is two ticks or more,
@@ -69,8 +67,8 @@ public final class NodeCleaner implements SessionSource.User {
      */
     private static final List<Integer> NEXT_LOOKS = List.of(3, 12);
 
-    private final EngineScheduler scheduler;
-    private final Supplier<Backoff> pace;
+    final EngineScheduler scheduler;
+    final Supplier<Backoff> pace;
     private final SessionSource sessions;
     private final Supplier<Duration> requestTimeout;
     private final Map<String, Map<OwnNode, Leftover>> pending = new HashMap<>(); // by path, the oldest first
@@ -80,17 +78,11 @@ public final class NodeCleaner implements SessionSource.User {
     private final Set<Leftover> sent = new LinkedHashSet<>();
     private final Map<State, Set<Leftover>> inState =
             Map.of(State.READY, ready, State.OFFLINE, offline, State.RESTING, resting, State.SENT, sent);
-    private final Map<String, Turns> refused = new HashMap<>(); // by path
+    private final Map<String, Set<Leftover>> refused = new HashMap<>(); // by path, in the order of their turns
     private final Map<String, Boolean> resets = new HashMap<>(); // tried lately; whether a node has left since
     private @Nullable Session successor; // of sessions that have ended
     private boolean seeking;
     private boolean abandoned;
-
-    /** The turns of the refused deletions on a path. */
-    private static final class Turns {
-        final Deque<Leftover> order = new ArrayDeque<>();
-        int rest = 1; // before the next, in request time-outs
-    }
 
     /** A deletion that gets no answer is paced; one that was refused rests for the request time-out at first. */
     public NodeCleaner(
@@ -122,7 +114,7 @@ public final class NodeCleaner implements SessionSource.User {
         } else {
             leftovers.forEach(Leftover::begin);
         }
-        return leftovers.stream().map(Leftover::gone).toList();
+        return leftovers.stream().map(leftover -> leftover.gone).toList();
     }
 
     /** Deletes one node. {@code gone} completes when it is gone; exceptionally as soon as that is refused. */
@@ -141,10 +133,10 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     private void deleteTogether(List<Leftover> leftovers) {
-        Session session = leftovers.get(0).node().session();
+        Session session = leftovers.get(0).node.session();
         leftovers.forEach(leftover -> leftover.isSentIn(session));
         List<Op> operations = leftovers.stream()
-                .map(leftover -> Op.delete(leftover.node().path(), -1))
+                .map(leftover -> Op.delete(leftover.node.path(), -1))
                 .toList();
         session.zk()
                 .multi(
@@ -209,7 +201,7 @@ public final class NodeCleaner implements SessionSource.User {
     public Set<String> leaving(String lockPath, Session session) {
         return onPath(lockPath).values().stream()
                 .filter(leftover -> leftover.isAheadIn(session))
-                .map(leftover -> leftover.node().name())
+                .map(leftover -> leftover.node.name())
                 .collect(Collectors.toUnmodifiableSet());
     }
 
@@ -230,7 +222,8 @@ public final class NodeCleaner implements SessionSource.User {
 
     /** Completes when everything that is known now is deleted; never exceptionally. */
     public CompletableFuture<Void> idle() {
-        return CompletableFuture.allOf(all().stream().map(Leftover::gone).toArray(CompletableFuture<?>[]::new))
+        return CompletableFuture.allOf(
+                        all().stream().map(leftover -> leftover.gone).toArray(CompletableFuture<?>[]::new))
                 .exceptionally(refusal -> null);
     }
 
@@ -253,14 +246,6 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     // ---- What leftovers wait for.
-
-    EngineScheduler scheduler() {
-        return scheduler;
-    }
-
-    Backoff newBackoff() {
-        return pace.get();
-    }
 
     void onMove(Leftover leftover, State from, State to) {
         Set<Leftover> left = inState.get(from);
@@ -313,7 +298,7 @@ public final class NodeCleaner implements SessionSource.User {
     @Override
     public String lockPath() {
         return offline.stream()
-                .map(leftover -> leftover.node().lockPath())
+                .map(leftover -> leftover.node.lockPath())
                 .findFirst()
                 .orElse("/");
     }
@@ -323,7 +308,7 @@ public final class NodeCleaner implements SessionSource.User {
     public void unavailable(LockException why) {
         seeking = false;
         all().stream()
-                .filter(leftover -> leftover.node().session().isEnded() && !leftover.isUnderWay())
+                .filter(leftover -> leftover.node.session().isEnded() && !leftover.isUnderWay())
                 .forEach(Leftover::finish);
     }
 
@@ -338,19 +323,24 @@ public final class NodeCleaner implements SessionSource.User {
         return refused.containsKey(lockPath);
     }
 
-    /** One was refused, for the first time or in its turn. */
-    void onRefused(Leftover leftover) {
-        Turns turns = refused.computeIfAbsent(leftover.node().lockPath(), path -> new Turns());
-        boolean hadTurn = turns.order.isEmpty() || turns.order.remove(leftover);
-        turns.order.add(leftover);
+    /** One was refused, for the first time, in its turn, or when it was tried out of turn. */
+    void onRefused(Leftover leftover, int times) {
+        Set<Leftover> turns = refused.computeIfAbsent(leftover.node.lockPath(), path -> new LinkedHashSet<>());
+        boolean hadTurn = turns.isEmpty() || isNext(turns, leftover);
+        turns.remove(leftover);
+        turns.add(leftover);
         if (hadTurn) {
-            turns.order.element().rest(requestTimeout.get().multipliedBy(turns.rest));
-            turns.rest = Math.min(2 * turns.rest, LONGEST_REST);
+            int rest = 1 << Math.min(times, MOST_DOUBLINGS);
+            turns.iterator().next().rest(requestTimeout.get().multipliedBy(rest));
         }
     }
 
+    private static boolean isNext(Set<Leftover> turns, Leftover leftover) {
+        return turns.iterator().next() == leftover;
+    }
+
     void onGone(Leftover leftover) {
-        OwnNode node = leftover.node();
+        OwnNode node = leftover.node;
         String lockPath = node.lockPath();
         Map<OwnNode, Leftover> path = onPath(lockPath);
         path.remove(node);
@@ -360,15 +350,14 @@ public final class NodeCleaner implements SessionSource.User {
         if (abandoned) {
             return;
         }
-        Turns turns = refused.get(lockPath);
+        Set<Leftover> turns = refused.get(lockPath);
         if (turns != null) {
-            boolean hadTurn = turns.order.peek() == leftover;
-            turns.order.remove(leftover);
-            if (turns.order.isEmpty()) {
+            boolean hadTurn = isNext(turns, leftover);
+            turns.remove(leftover);
+            if (turns.isEmpty()) {
                 refused.remove(lockPath);
             } else if (hadTurn) {
-                turns.rest = 1;
-                turns.order.element().rest(Duration.ZERO);
+                turns.iterator().next().rest(Duration.ZERO);
             }
         }
         if (node.leavesOldCounter()) {

@@ -8,7 +8,6 @@ import com.google.common.base.Utf8;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockNode;
@@ -25,6 +24,12 @@ import org.jspecify.annotations.Nullable;
  * can only ever hit what it was meant for.
  */
 public final class OwnNode {
+    /** From here on, a holder that saw no other node resets the path's counter when it leaves. */
+    public static final long OLD = 1L << 30;
+
+    /** From here on nothing is granted. The remaining numbers are for requests that only discover this. */
+    public static final long WORN_OUT = (1L << 31) - (1L << 20);
+
     /** A token leaves this many low bits for later holders of the same node. */
     private static final int TOKEN_ORDINAL_BITS = 11;
 
@@ -49,10 +54,9 @@ public final class OwnNode {
     private final Session session;
     private final String lockPath;
     private final String id;
-    private final String nodeName;
+    private final String prefix;
     private final boolean numberIsGiven;
     private Existence existence = Existence.IN_FLIGHT;
-    private @Nullable String prefix; // until the path is known
     private @Nullable String path;
     private long czxid;
     private boolean sawNobodyElse;
@@ -72,7 +76,7 @@ public final class OwnNode {
         this.session = session;
         this.id = NodeId.next(random);
         this.lockPath = spec.path();
-        this.nodeName = nodeName;
+        this.prefix = LockPath.child(lockPath, id, nodeName);
         this.numberIsGiven = numberIsGiven;
     }
 
@@ -97,20 +101,12 @@ public final class OwnNode {
 
     /** The path to create, which ZooKeeper appends the sequence number to, unless it has one already. */
     public String prefix() {
-        String built = prefix;
-        if (built == null) {
-            built = LockPath.child(lockPath, id, nodeName);
-            prefix = path == null ? built : null;
-        }
-        return built;
+        return prefix;
     }
 
     /** Whether a child of the lock's path is this request's. */
     public boolean isOurs(String childName) {
-        int end = id.length();
-        return childName.startsWith(id)
-                && childName.startsWith("-", end)
-                && (!numberIsGiven || childName.substring(end + 1).equals(nodeName));
+        return numberIsGiven ? childName.equals(LockPath.name(prefix)) : childName.startsWith(id);
     }
 
     public String path() {
@@ -137,9 +133,17 @@ public final class OwnNode {
         return LockPath.name(path());
     }
 
+    /**
+     * The number in the name, or path, of a sequential node; past the end, of what ZooKeeper wrote as a negative one.
+     */
+    public static long numberOf(String node) {
+        int length = node.length();
+        return Long.parseLong(node, length - LockNode.SEQUENCE_DIGITS, length, 10);
+    }
+
     /** What to call the node in messages, also before its number is known. */
     public String describe() {
-        return path == null ? prefix() + "?" : path;
+        return path == null ? prefix + "?" : path;
     }
 
     public static String describe(List<OwnNode> nodes) {
@@ -148,7 +152,7 @@ public final class OwnNode {
 
     /** The bytes that the node's path takes in the record of its session's end. */
     public int sizeAtEnd() {
-        return Integer.BYTES + Utf8.encodedLength(prefix()) + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
+        return Integer.BYTES + Utf8.encodedLength(prefix) + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
     }
 
     /** Its create is about to be sent: from now on it counts among the session's nodes. */
@@ -201,7 +205,6 @@ public final class OwnNode {
     public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
         path = nodePath;
-        prefix = null;
         czxid = nodeCzxid;
         tellWhoWaits();
     }
@@ -239,8 +242,7 @@ public final class OwnNode {
 
     /** Whether the path's counter is to be started anew when this node leaves, if nobody has come meanwhile. */
     public boolean leavesOldCounter() {
-        return existence == Existence.CREATED
-                && CounterAge.of(path()) >= (sawNobodyElse ? CounterAge.OLD : CounterAge.WORN_OUT);
+        return existence == Existence.CREATED && numberOf(path()) >= (sawNobodyElse ? OLD : WORN_OUT);
     }
 
     /** Notes that the node was looked for, and was not there; returns how often that was so. */

@@ -3,9 +3,11 @@
 
 package dev.zkrecipes.core.internal.queue;
 
+import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -21,18 +23,18 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one list showed of one or several lock paths. It is data. Values that others compute from it, such as the sorted
- * queue, may be kept with it, so that they are computed once for all users of the list.
+ * What one list showed of one or several lock paths. The sorted queues are kept with it, so that they are sorted once
+ * for all users of the list.
  */
 public final class ChildrenSnapshot {
 
-    /** A path as it was seen, and what was computed from that. */
+    /** A path as it was seen, and its queues, one for each kind of driver, so few. */
     private static final class Seen {
         private final List<String> names;
         private final @Nullable Content rule;
         private final @Nullable Stat stat;
         private final long turn;
-        private @Nullable Note notes;
+        private List<LockQueue> queues = List.of();
 
         Seen(List<String> names, @Nullable Content rule, @Nullable Stat stat, long turn) {
             this.names = names;
@@ -43,9 +45,6 @@ public final class ChildrenSnapshot {
     }
 
     private static final Seen NOTHING = new Seen(List.of(), null, null, 0);
-
-    /** Something that was computed, and what was before it. There is one for each kind of driver, so few. */
-    private record Note(Object key, Object result, @Nullable Note earlier) {}
 
     private final Answer<?> answer;
     private final Map<String, Seen> paths;
@@ -164,20 +163,22 @@ public final class ChildrenSnapshot {
         return Optional.ofNullable(seen(path).stat);
     }
 
-    /** The value that was computed for a path and kept with an equal key; null if there is none. */
-    public <T> @Nullable T noted(String path, Object key, Class<T> type) {
-        for (Note note = seen(path).notes; note != null; note = note.earlier()) {
-            if (note.key().equals(key)) {
-                return type.cast(note.result());
+    /**
+     * The queue of a lock in this list. An {@link IncompatibleNodeException} refuses a child that has the form of a
+     * lock node and is of no kind that the lock knows, or is the folder of one of Curator's semaphores.
+     */
+    public LockQueue queue(LockSpec spec) {
+        Seen seen = seen(spec.path());
+        for (int i = 0; i < seen.queues.size(); i++) {
+            if (seen.queues.get(i).isSeenAlikeBy(spec)) {
+                return seen.queues.get(i);
             }
         }
-        return null;
-    }
-
-    public void note(String path, Object key, Object result) {
-        Seen seen = seen(path);
+        LockQueue sorted = new LockQueue(spec, seen.names, seen.rule == null ? null : seen.rule.data());
         if (seen != NOTHING) {
-            seen.notes = new Note(key, result, seen.notes);
+            seen.queues = seen.queues.isEmpty() ? new ArrayList<>(1) : seen.queues;
+            seen.queues.add(sorted);
         }
+        return sorted;
     }
 }

@@ -33,7 +33,7 @@ public sealed interface JointDecision {
     static JointDecision onOwn(LockGroup group, List<LockNode> own, ChildrenSnapshot list) {
         Decision[] each = new Decision[own.size()];
         for (int i = 0; i < each.length; i++) {
-            Decision decision = LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i));
+            Decision decision = list.queue(group.all().get(i)).decideOnOwn(own.get(i));
             if (decision == null) {
                 return new Vanished();
             }
@@ -47,7 +47,9 @@ public sealed interface JointDecision {
         Decision[] each = new Decision[group.all().size()];
         for (int i = 0; i < each.length; i++) {
             LockSpec spec = group.all().get(i);
-            LockQueue queue = LockQueue.in(list, spec).without(leaving.apply(spec.path()));
+            Set<String> gone = leaving.apply(spec.path());
+            LockQueue queue =
+                    gone.isEmpty() ? list.queue(spec) : list.queue(spec).without(gone);
             each[i] = queue.decide(spec.hypotheticalLast());
         }
         return together(group, each);

@@ -134,7 +134,7 @@ public final class LockGroup {
         for (int i = 0; i < all.size(); i++) {
             LockSpec spec = all.get(i);
             try {
-                LockQueue.in(list, spec);
+                list.queue(spec);
             } catch (IncompatibleNodeException e) {
                 List<String> strangers = LockQueue.strangers(list.names(spec.path()), spec);
                 if (strangers.isEmpty()) {

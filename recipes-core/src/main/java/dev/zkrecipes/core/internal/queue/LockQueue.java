@@ -11,7 +11,6 @@ import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -39,42 +38,6 @@ public final class LockQueue {
     private final LockSpec spec;
     private final LockDriver driver;
     private final List<LockNode> nodes;
-
-    /**
-     * The queue of a lock in a list. An {@link IncompatibleNodeException} refuses a child that has the form of a lock
-     * node and is of no kind that the lock knows, or is the folder of one of Curator's semaphores.
-     */
-    public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
-        Key key = new Key(spec);
-        String path = spec.path();
-        LockQueue known = list.noted(path, key, LockQueue.class);
-        if (known != null) {
-            return known;
-        }
-        byte[] rule = list.rule(path).map(Content::data).orElse(null);
-        LockQueue sorted = new LockQueue(spec, list.names(path), rule);
-        list.note(path, key, sorted);
-        return sorted;
-    }
-
-    /** Requests by equal drivers see a queue alike, whatever each asks for. */
-    private static final class Key {
-        private final LockSpec spec;
-
-        Key(LockSpec spec) {
-            this.spec = spec;
-        }
-
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return other instanceof Key that && (spec.equals(that.spec) || spec.hasRuleOf(that.spec));
-        }
-
-        @Override
-        public int hashCode() {
-            return spec.path().hashCode();
-        }
-    }
 
     private LockQueue(LockSpec spec, LockDriver driver, List<LockNode> nodes) {
         this.spec = spec;
@@ -145,16 +108,13 @@ public final class LockQueue {
         });
     }
 
-    /** A copy to remove nodes from; this one belongs to all users of the list. */
-    public LockQueue copy() {
-        return new LockQueue(spec, driver, new ArrayList<>(nodes));
+    /** Requests by equal drivers see a queue alike, whatever each asks for. */
+    boolean isSeenAlikeBy(LockSpec other) {
+        return spec.equals(other) || spec.hasRuleOf(other);
     }
 
-    /** The queue without these nodes; this one stays as it is, for others use it too. */
+    /** A copy without these nodes, to remove others from; this queue belongs to all users of the list. */
     public LockQueue without(Set<String> names) {
-        if (names.isEmpty()) {
-            return this;
-        }
         List<LockNode> left = nodes.stream()
                 .filter(node -> !names.contains(node.name()))
                 .collect(Collectors.toCollection(ArrayList::new));

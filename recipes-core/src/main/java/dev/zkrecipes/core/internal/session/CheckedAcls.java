@@ -3,19 +3,36 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.Acls;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Access;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The lock paths that a session has found to have the right ACLs. It remembers the node, not the name: a path that was
- * recreated, or whose ACL was changed, is another one. It remembers those used last; others are checked
- * again. Locks without an ACL of their own are not checked. Confined to the engine thread.
+ * Checks whether the path of a lock with an ACL of its own has that ACL, and remembers those that have. A path that
+ * another client made may have another one, and a client with DELETE there can delete any node in the queue. Locks
+ * without an ACL of their own are not checked.
+ *
+ * <p>Only the server knows what an ACL amounts to: {@code auth}, for one, stands for the creator. So the path is
+ * compared with a node of the lock's that was made with the ACL. While the path has that child, no other node can take
+ * its place. What is remembered is the node, not the name: a path that was recreated, or whose ACL was changed, is
+ * another one. Confined to the engine thread.
  */
 public final class CheckedAcls {
 
-    private record Key(String path, List<ACL> acl) {}
+    private record Key(String path, List<ACL> acl) {
+        Key(LockSpec spec) {
+            this(spec.path(), spec.acl());
+        }
+    }
 
     private record Version(long czxid, int aversion) {
         Version(Stat stat) {
@@ -23,26 +40,61 @@ public final class CheckedAcls {
         }
     }
 
+    private final ZooKeeperOperations zk;
     private final RecentlyUsed<Key, Version> versions = new RecentlyUsed<>();
 
+    CheckedAcls(ZooKeeperOperations zk) {
+        this.zk = zk;
+    }
+
     /** Whether the path was found right once, so that the client has rights there. */
-    public boolean knows(String path, List<ACL> acl) {
-        return versions.get(new Key(path, acl)) != null;
+    public boolean knows(LockSpec spec) {
+        return !spec.hasOwnAcl() || versions.get(new Key(spec)) != null;
     }
 
     /** Whether the path is the one that was found right. */
-    public boolean isAsChecked(String path, List<ACL> acl, Optional<Stat> seen) {
-        return seen.map(Version::new)
-                .filter(version -> version.equals(versions.get(new Key(path, acl))))
-                .isPresent();
+    public boolean isAsChecked(LockSpec spec, Optional<Stat> seen) {
+        return !spec.hasOwnAcl()
+                || seen.map(Version::new)
+                        .filter(version -> version.equals(versions.get(new Key(spec))))
+                        .isPresent();
     }
 
     /** The path is being made: what was found before was another one. */
-    public void forget(String path, List<ACL> acl) {
-        versions.remove(new Key(path, acl));
+    public void forget(LockSpec spec) {
+        versions.remove(new Key(spec));
     }
 
-    public void note(String path, List<ACL> acl, Stat found) {
-        versions.put(new Key(path, acl), new Version(found));
+    /** Compares the path with a node below it, in one round trip. Tells what is wrong with the path, if anything is. */
+    public void check(LockSpec spec, String nodePath, Consumer<Answer<Optional<LockAccessException>>> done) {
+        List<Answer<Access>> answers = new ArrayList<>(2);
+        zk.acl(nodePath, answers::add);
+        zk.acl(spec.path(), answer -> {
+            answers.add(answer);
+            Answer<Access> wanted = answers.get(0);
+            if (!wanted.isOk() || !answer.isOk()) {
+                done.accept(Answer.failed(wanted.isOk() ? answer.code() : wanted.code()));
+                return;
+            }
+            Access found = answer.value();
+            boolean isRight = Acls.areSame(wanted.value().acl(), found.acl());
+            if (isRight) {
+                versions.put(new Key(spec), new Version(found.stat()));
+            }
+            done.accept(Answer.ok(
+                    isRight
+                            ? Optional.empty()
+                            : Optional.of(refusal(spec.path(), wanted.value().acl(), found.acl()))));
+        });
+    }
+
+    private static LockAccessException refusal(String path, List<ACL> right, List<ACL> seen) {
+        String have = Acls.describe(seen);
+        String want = Acls.describe(right);
+        return new LockAccessException("lock " + path + ": the path exists with the rights "
+                + have + ", but this lock is configured with " + want
+                + (have.equals(want) ? " (with other passwords)" : "")
+                + ": a client that may delete there can end any hold. Delete the path while nobody uses it and"
+                + " protect the node above it, or pass the existing rights to LockOptions.withAcl");
     }
 }

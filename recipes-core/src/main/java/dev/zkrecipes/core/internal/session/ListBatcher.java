@@ -133,20 +133,13 @@ public final class ListBatcher {
     }
 
     private void send(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
-        if (query.parts().size() == 1) {
-            sendOne(query.parts().get(0), recipient);
-        } else if (perhapsTooLarge.get(query) != null) {
-            sendOneByOne(query, recipient);
-        } else {
+        ListQuery.Part first = query.parts().get(0);
+        if (query.parts().size() == 1 && !first.withRule()) {
+            zk.children(first.path(), answer -> recipient.accept(ChildrenSnapshot.of(first, answer, ++answers)));
+        } else if (perhapsTooLarge.get(query) == null) {
             sendTogether(query, recipient);
-        }
-    }
-
-    private void sendOne(ListQuery.Part part, Consumer<ChildrenSnapshot> recipient) {
-        if (part.withRule()) {
-            sendTogether(new ListQuery(List.of(part)), recipient);
         } else {
-            zk.children(part.path(), answer -> recipient.accept(ChildrenSnapshot.of(part, answer, ++answers)));
+            sendOneByOne(query, recipient);
         }
     }
 
@@ -170,7 +163,7 @@ public final class ListBatcher {
     private void sendOneByOne(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         List<ChildrenSnapshot> lists = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {
-            sendOne(part, list -> {
+            send(new ListQuery(List.of(part)), list -> {
                 lists.add(list);
                 if (lists.size() == query.parts().size()) {
                     ChildrenSnapshot together = ChildrenSnapshot.together(lists);

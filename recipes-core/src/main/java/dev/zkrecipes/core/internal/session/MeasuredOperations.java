@@ -3,13 +3,13 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import dev.zkrecipes.core.spi.port.ForwardingOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
@@ -19,12 +19,11 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.GetChildrenResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.proto.CreateRequest;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The operations of a session, without container nodes where there are none, see {@link Containers}, and without those
@@ -43,14 +42,11 @@ import org.slf4j.LoggerFactory;
  * <p><b>Old servers.</b> A server that does not know a request says so and cuts the connection. So once that has
  * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at
  * once, even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
- * connection up, and nobody learns why. So a multi-read that was lost is sent again only when everything before it is
- * answered.
+ * connection up, and nobody learns why. But the third one is sent only when everything before it is answered.
  *
  * <p>Each request is answered, see {@link Silence}. Confined to the engine thread.
  */
-public final class MeasuredOperations implements ForwardingOperations {
-    private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
-
+public final class MeasuredOperations implements ZooKeeperOperations {
     /** The number of connections that may break before the node's size is asked for. */
     private static final int LOSSES = 2;
     /** What is around the data in an answer, amply. */
@@ -69,24 +65,19 @@ public final class MeasuredOperations implements ForwardingOperations {
 
     private record NodePart(Part part, String path) {}
 
-    /** What was lost with connections, and not answered since. */
-    private static final class Suspicion {
-        private long lastConnection;
-        private int losses;
-        private boolean isReported;
-    }
+    /** How many connections were lost with something since it was answered, and the last of them. */
+    private record Losses(int count, long lastConnection) {}
 
     private final Silence silence;
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final Containers containers;
     private final int limit;
-    private final RecentlyUsed<NodePart, Suspicion> suspicions = new RecentlyUsed<>();
+    private final RecentlyUsed<NodePart, Losses> lost = new RecentlyUsed<>();
     private final RecentlyUsed<String, Integer> bytesPerName = new RecentlyUsed<>(); // of paths with many children
     private long connection = 1; // the one that stands or, while none does, the next one, which takes what is given now
     private long lastBegun; // 0 before the first
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
-    private boolean lostMultiRead; // and none was answered since
 
     MeasuredOperations(
             Factory handles,
@@ -100,7 +91,7 @@ public final class MeasuredOperations implements ForwardingOperations {
             note(state);
             states.accept(state);
         });
-        this.inner = silence.handle();
+        this.inner = silence.handle;
         this.limit = limitOf.applyAsInt(inner);
         note(inner.initialState());
     }
@@ -115,18 +106,37 @@ public final class MeasuredOperations implements ForwardingOperations {
         };
     }
 
-    /** What sends short requests, without a measurement. */
+    // ---- What is passed on as it is.
+
     @Override
-    public ZooKeeperOperations inner() {
-        return inner;
+    public State initialState() {
+        return inner.initialState();
     }
 
     @Override
-    public <T> Consumer<Answer<T>> answered(Consumer<Answer<T>> reply) {
-        return silence.endedBy(reply);
+    public long sessionId() {
+        return inner.sessionId();
     }
 
-    // ---- What each acquire and each release asks for: short, and one call less deep than the rest.
+    @Override
+    public Duration sessionTimeout() {
+        return inner.sessionTimeout();
+    }
+
+    @Override
+    public Optional<ZooKeeper> handle() {
+        return inner.handle();
+    }
+
+    @Override
+    public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        inner.dropWatch(path, watch);
+    }
+
+    @Override
+    public void close() {
+        inner.close();
+    }
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
@@ -136,6 +146,16 @@ public final class MeasuredOperations implements ForwardingOperations {
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
         inner.delete(path, silence.endedBy(reply));
+    }
+
+    @Override
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        inner.acl(path, silence.endedBy(reply));
+    }
+
+    @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        inner.watchDeletion(path, watch, silence.endedBy(reply));
     }
 
     // ---- What is lost with a connection.
@@ -154,31 +174,28 @@ public final class MeasuredOperations implements ForwardingOperations {
      * connection.
      */
     private boolean isLost(Answer<?> answer, long sentOn) {
-        boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;
-        if (lost && connection == sentOn) {
+        boolean isLost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;
+        if (isLost && connection == sentOn) {
             connection++;
             lastBegun = connection;
         }
-        return lost;
+        return isLost;
     }
 
     private void note(NodePart what, Answer<?> answer, long sentOn) {
         if (isLost(answer, sentOn)) {
-            Suspicion suspicion = suspicions.get(what);
-            if (suspicion == null) {
-                suspicion = new Suspicion();
-                suspicions.put(what, suspicion);
+            Losses before = lost.get(what);
+            if (before == null || before.lastConnection() != sentOn) {
+                lost.put(what, new Losses(before == null ? 1 : before.count() + 1, sentOn));
             }
-            suspicion.losses += suspicion.lastConnection == sentOn ? 0 : 1;
-            suspicion.lastConnection = sentOn;
-        } else if (!answer.isUnsettled() && !suspicions.isEmpty()) {
-            suspicions.remove(what);
+        } else if (!lost.isEmpty() && !answer.isUnsettled()) {
+            lost.remove(what);
         }
     }
 
     private boolean isSuspect(NodePart what) {
-        Suspicion suspicion = suspicions.get(what);
-        return suspicion != null && suspicion.losses >= LOSSES;
+        Losses losses = lost.isEmpty() ? null : lost.get(what); // as a rule without a hash, which takes a JVM's time
+        return losses != null && losses.count() >= LOSSES;
     }
 
     private void learn(String path, List<String> names) {
@@ -196,46 +213,23 @@ public final class MeasuredOperations implements ForwardingOperations {
         return AROUND + (long) stat.getNumChildren() * (known == null ? LONGEST_NAME : known) > limit;
     }
 
-    private void report(NodePart what, Stat stat) {
-        Suspicion suspicion = suspicions.get(what);
-        if (suspicion != null && !suspicion.isReported) {
-            suspicion.isReported = true;
-            log.warn(
-                    "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it fail"
-                            + " from now on. Remove what does not belong there, or raise jute.maxbuffer on all servers and"
-                            + " clients.",
-                    Printable.of(what.path()),
-                    what.part() == Part.DATA
-                            ? stat.getDataLength() + " bytes of data"
-                            : stat.getNumChildren() + " children",
-                    limit);
-        }
-    }
-
     // ---- Reads, whose answers may be too large.
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        if (!suspicions.isEmpty()) {
-            read(
-                    List.of(new NodePart(Part.CHILDREN, path)),
+        NodePart part = new NodePart(Part.CHILDREN, path);
+        if (isSuspect(part)) {
+            examine(
+                    List.of(part),
                     stat -> new Children(List.of(), stat),
-                    answered -> inner.children(path, answered),
-                    answer -> {
-                        if (answer.isOk()) {
-                            learn(path, answer.value().names());
-                        }
-                        reply.accept(answer);
-                    });
+                    () -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)),
+                    reply);
             return;
         }
-        long sentOn = connection; // what every acquire pays for
+        long sentOn = connection;
         inner.children(path, silence.endedBy(answer -> {
-            boolean isOk = answer.isOk();
-            if (!isOk || !suspicions.isEmpty()) {
-                note(new NodePart(Part.CHILDREN, path), answer, sentOn);
-            }
-            if (isOk) {
+            note(part, answer, sentOn);
+            if (answer.isOk()) {
                 learn(path, answer.value().names());
             }
             reply.accept(answer);
@@ -244,98 +238,84 @@ public final class MeasuredOperations implements ForwardingOperations {
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        readData(path, answered -> inner.read(path, answered), reply);
+        readData(path, told -> inner.read(path, told), reply);
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        readData(path, answered -> inner.readAndWatch(path, watch, answered), reply);
+        readData(path, told -> inner.readAndWatch(path, watch, told), reply);
     }
 
     private void readData(String path, Consumer<Consumer<Answer<Content>>> send, Consumer<Answer<Content>> reply) {
-        read(List.of(new NodePart(Part.DATA, path)), stat -> new Content(new byte[0], stat), send, reply);
+        read(new NodePart(Part.DATA, path), stat -> new Content(new byte[0], stat), send, reply);
     }
 
     /**
-     * Sends it, unless a part is suspected; then it is asked how large that is. If it is harmless, the read counts as
-     * lost once more, and the caller asks again if it still wants to know: sent now, a watch could come after its end.
+     * Sends it, unless it is suspected; then it is asked how large that is. If it is harmless, the read counts as lost
+     * once more, and the caller asks again if it still wants to know: sent now, a watch could come after its end.
      */
     private <T> void read(
-            List<NodePart> parts,
-            Function<Stat, @Nullable T> known,
-            Consumer<Consumer<Answer<T>>> send,
-            Consumer<Answer<T>> reply) {
-        List<NodePart> suspects = suspicions.isEmpty()
-                ? List.of()
-                : parts.stream().filter(this::isSuspect).toList();
-        if (!suspects.isEmpty()) {
-            examine(suspects, known, reply);
-            return;
+            NodePart part, Function<Stat, T> known, Consumer<Consumer<Answer<T>>> send, Consumer<Answer<T>> reply) {
+        if (isSuspect(part)) {
+            examine(List.of(part), known, () -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)), reply);
+        } else {
+            send(List.of(part), send, reply);
         }
+    }
+
+    private <T> void send(List<NodePart> parts, Consumer<Consumer<Answer<T>>> send, Consumer<Answer<T>> reply) {
         long sentOn = connection;
-        send.accept(answered(answer -> {
+        send.accept(silence.endedBy(answer -> {
             parts.forEach(part -> note(part, answer, sentOn));
             reply.accept(answer);
         }));
     }
 
-    private <T> void examine(List<NodePart> suspects, Function<Stat, @Nullable T> known, Consumer<Answer<T>> reply) {
+    private <T> void examine(
+            List<NodePart> suspects, Function<Stat, @Nullable T> known, Runnable harmless, Consumer<Answer<T>> reply) {
         NodePart suspect = suspects.get(0);
         acl(suspect.path(), answer -> {
             if (answer.isOk() && mayBeTooLarge(suspect, answer.value().stat())) {
-                report(suspect, answer.value().stat());
                 reply.accept(new Answer<>(
                         Code.MARSHALLINGERROR, known.apply(answer.value().stat())));
                 return;
             }
             if (answer.isOk() || answer.code() == Code.NONODE) {
-                suspicions.remove(suspect);
+                lost.remove(suspect);
             }
-            if (answer.isOk() && suspects.size() > 1) {
-                examine(suspects.subList(1, suspects.size()), known, reply);
+            if (!answer.isOk()) {
+                reply.accept(Answer.failed(answer.code()));
+            } else if (suspects.size() > 1) {
+                examine(suspects.subList(1, suspects.size()), known, harmless, reply);
             } else {
-                reply.accept(Answer.failed(answer.isOk() ? Code.CONNECTIONLOSS : answer.code()));
+                harmless.run();
             }
         });
     }
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        if (operations.stream().allMatch(operation -> operation.getKind() == Op.OpKind.READ)) {
+        if (operations.stream().anyMatch(operation -> operation.getKind() != Op.OpKind.READ)) {
+            write(operations, reply);
+        } else if (knowsMultiReads) {
             readTogether(operations, reply);
         } else {
-            write(operations, reply);
+            scheduler.execute(() -> reply.accept(Answer.failed(Code.UNIMPLEMENTED)));
         }
     }
 
     private void readTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        if (!knowsMultiReads) {
-            scheduler.execute(() -> reply.accept(Answer.failed(Code.UNIMPLEMENTED)));
-            return;
-        }
-        if (!lostMultiRead) {
-            sendTogether(operations, reply);
-            return;
-        }
-        acl(
-                operations.get(0).getPath(),
-                answer -> { // its answer comes behind all others, whatever it says
-                    if (answer.isUnsettled()) {
-                        reply.accept(Answer.failed(answer.code()));
-                    } else {
-                        sendTogether(operations, reply);
-                    }
-                });
-    }
-
-    private void sendTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         List<NodePart> parts = operations.stream()
                 .map(read ->
                         new NodePart(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
                 .toList();
-        this.<List<OpResult>>read(parts, stat -> null, answered -> inner.multi(operations, answered), answer -> {
+        List<NodePart> suspects = parts.stream().filter(this::isSuspect).toList();
+        if (!suspects.isEmpty()) {
+            examine(suspects, stat -> null, () -> multi(operations, reply), reply);
+            return;
+        }
+        this.<List<OpResult>>send(parts, told -> inner.multi(operations, told), answer -> {
             knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // another may have been under way
-            lostMultiRead = answer.code() == Code.CONNECTIONLOSS;
             List<OpResult> results = answer.valueOrNull();
             for (int i = 0; results != null && i < results.size(); i++) {
                 if (results.get(i) instanceof GetChildrenResult list) {
@@ -355,9 +335,8 @@ public final class MeasuredOperations implements ForwardingOperations {
             return;
         }
         long sentOn = connection;
-        inner.createContainer(path, acl, answered(answer -> {
-            boolean first = connection == sentOn;
-            containers.note(answer, isLost(answer, sentOn) && first);
+        inner.createContainer(path, acl, silence.endedBy(answer -> {
+            noteContainer(answer, sentOn);
             if (answer.code() == Code.UNIMPLEMENTED) {
                 createPersistent(path, acl, reply);
             } else {
@@ -366,21 +345,20 @@ public final class MeasuredOperations implements ForwardingOperations {
         }));
     }
 
+    private void noteContainer(Answer<?> answer, long sentOn) {
+        boolean isFirst = connection == sentOn;
+        containers.note(answer, isLost(answer, sentOn) && isFirst);
+    }
+
     private void createPersistent(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
         List<Op> create = List.of(Op.create(path, new byte[0], acl, CreateMode.PERSISTENT));
-        inner.multi(create, answered(answer -> reply.accept(new Answer<>(answer.code(), path))));
+        inner.multi(create, silence.endedBy(answer -> reply.accept(new Answer<>(answer.code(), path))));
     }
 
-    private static List<Op> withoutContainers(List<Op> operations) {
-        return operations.stream()
-                .map(each -> makesContainer(each) && each.toRequestRecord() instanceof CreateRequest create
-                        ? Op.create(each.getPath(), create.getData(), create.getAcl(), CreateMode.PERSISTENT)
-                        : each)
-                .toList();
-    }
-
-    private static boolean makesContainer(List<Op> operations) {
-        return operations.stream().anyMatch(operation -> makesContainer(operation));
+    private static Op withoutContainer(Op operation) {
+        return makesContainer(operation) && operation.toRequestRecord() instanceof CreateRequest create
+                ? Op.create(operation.getPath(), create.getData(), create.getAcl(), CreateMode.PERSISTENT)
+                : operation;
     }
 
     private static boolean makesContainer(Op operation) {
@@ -388,9 +366,9 @@ public final class MeasuredOperations implements ForwardingOperations {
     }
 
     private void write(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        boolean makesContainer = makesContainer(operations);
+        boolean makesContainer = operations.stream().anyMatch(MeasuredOperations::makesContainer);
         if (makesContainer && containers.areUnused()) {
-            write(withoutContainers(operations), reply);
+            write(operations.stream().map(MeasuredOperations::withoutContainer).toList(), reply);
             return;
         }
         int size = PacketLimit.sizeOf(operations);
@@ -400,14 +378,12 @@ public final class MeasuredOperations implements ForwardingOperations {
             return;
         }
         long sentOn = connection;
-        inner.multi(operations, answered(answer -> {
-            boolean first = connection == sentOn;
-            boolean lost = isLost(answer, sentOn);
+        inner.multi(operations, silence.endedBy(answer -> {
+            if (makesContainer) {
+                noteContainer(answer, sentOn);
+            }
             if (isLarge) {
                 note(LARGE_REQUEST, answer, sentOn);
-            }
-            if (makesContainer) {
-                containers.note(answer, lost && first);
             }
             reply.accept(answer);
         }));

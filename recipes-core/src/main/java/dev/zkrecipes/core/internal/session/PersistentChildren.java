@@ -66,29 +66,20 @@ public final class PersistentChildren {
 
     /** Once for all that ask at the same time. */
     private void read(String nodePath, Consumer<Answer<Access>> reply) {
-        List<Consumer<Answer<Access>>> others = asked.get(nodePath);
-        if (others != null) {
-            others.add(reply);
-            return;
+        List<Consumer<Answer<Access>>> all = asked.computeIfAbsent(nodePath, first -> new ArrayList<>(1));
+        all.add(reply);
+        if (all.size() == 1) {
+            zk.acl(nodePath, answer -> {
+                asked.remove(nodePath);
+                all.forEach(each -> each.accept(answer));
+            });
         }
-        asked.put(nodePath, new ArrayList<>(List.of(reply)));
-        zk.acl(nodePath, answer -> {
-            List<Consumer<Answer<Access>>> told = asked.remove(nodePath);
-            if (told != null) {
-                told.forEach(each -> each.accept(answer));
-            }
-        });
     }
 
     private Answer<?> verdict(String nodePath, Answer<Access> answer) {
         if (answer.isOk() && answer.value().stat().getEphemeralOwner() == 0) {
-            String path = LockPath.parent(nodePath);
-            Set<String> names = known.get(path);
-            if (names == null) {
-                names = new HashSet<>();
-                known.put(path, names);
-            }
-            names.add(LockPath.name(nodePath));
+            known.computeIfAbsent(LockPath.parent(nodePath), path -> new HashSet<>())
+                    .add(LockPath.name(nodePath));
             return answer;
         } else if (answer.code() == Code.NONODE) {
             return Answer.ok(nodePath);
@@ -105,20 +96,10 @@ public final class PersistentChildren {
         if (persistent == null) {
             return names;
         }
-        Set<String> still = new HashSet<>();
-        List<String> others = new ArrayList<>();
-        for (String name : names) {
-            if (persistent.contains(name)) {
-                still.add(name);
-            } else {
-                others.add(name);
-            }
-        }
-        if (still.isEmpty()) {
+        persistent.retainAll(new HashSet<>(names));
+        if (persistent.isEmpty()) {
             known.remove(path);
-        } else {
-            known.put(path, still);
         }
-        return others;
+        return names.stream().filter(name -> !persistent.contains(name)).toList();
     }
 }

@@ -50,13 +50,13 @@ public final class Session {
     private final KeepAlive keepAlive;
     private final ListBatcher lists;
     private final SessionNodes nodes;
-    private final CheckedAcls checkedAcls = new CheckedAcls();
+    private final CheckedAcls checkedAcls;
     private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
     private final Set<Observer> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
     private State state = State.CONNECTING;
-    private long endedAt;
+    private long endedAt; // the last connection, if there is none
     private long connectedAt;
     private int connections;
     private volatile long timeoutNanos;
@@ -82,6 +82,7 @@ public final class Session {
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = factory.open(this::become);
         this.nodes = new SessionNodes(operations);
+        this.checkedAcls = new CheckedAcls(operations);
         this.watches = new WatchRegistry(operations, () -> state, this::later, this::afterALongWhile);
         this.keepAlive = new KeepAlive(this, scheduler);
         this.lists = new ListBatcher(operations, scheduler, this::check);
@@ -268,22 +269,15 @@ public final class Session {
             return;
         }
         state = next;
-        switch (next) {
-            case CONNECTED -> {
-                connections++;
-                connectedAt = scheduler.nanoTime();
-                reports.onConnected();
-                timeoutNanos = operations.sessionTimeout().toNanos();
-            }
-            case CONNECTING -> throw new IllegalStateException("no way back");
-            case READ_ONLY, DISCONNECTED -> {
-                proof = proof.inNoConnection();
-                reports.onDisconnected();
-            }
-            case EXPIRED, CLOSED, AUTH_FAILED -> {
-                proof = proof.inNoConnection();
-                endedAt = scheduler.nanoTime();
-            }
+        if (next == State.CONNECTED) {
+            connections++;
+            connectedAt = scheduler.nanoTime();
+            reports.onConnected();
+            timeoutNanos = operations.sessionTimeout().toNanos();
+        } else {
+            proof = proof.inNoConnection();
+            reports.onDisconnected();
+            endedAt = scheduler.nanoTime();
         }
         onState.accept(this, next);
         tellObservers(next);

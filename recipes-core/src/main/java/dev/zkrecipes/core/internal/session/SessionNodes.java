@@ -67,16 +67,12 @@ public final class SessionNodes {
      * of the session deletes the node as well.
      */
     public boolean awaitEnd(String id, Runnable task) {
-        List<Runnable> tasks = waiting.get(id);
-        if (tasks == null) {
-            return false;
-        }
-        if (tasks.isEmpty()) {
-            waiting.put(id, new ArrayList<>(List.of(task)));
-        } else {
-            tasks.add(task);
-        }
-        return true;
+        return waiting.computeIfPresent(id, (known, tasks) -> {
+                    List<Runnable> more = new ArrayList<>(tasks);
+                    more.add(task);
+                    return more;
+                })
+                != null;
     }
 
     /** Whether a node with this id is one of this session's, as far as the server has said. */

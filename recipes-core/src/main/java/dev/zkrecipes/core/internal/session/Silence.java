@@ -31,7 +31,7 @@ final class Silence {
     /** ZooKeeper's own client needs four thirds of the time-out at most to see that nobody answers. */
     private static final int MOST_SILENT_BEATS = PauseDetector.BEATS_IN_A_TIMEOUT * 3 / 2;
 
-    private final ZooKeeperOperations handle;
+    final ZooKeeperOperations handle;
     private final EngineScheduler scheduler;
     private final Consumer<State> told;
     private final Deque<Asked<?>> unanswered = new ArrayDeque<>(); // answered in this order, most of the time
@@ -46,10 +46,6 @@ final class Silence {
         this.told = told;
         this.handle = handles.open(this::become);
         onState(handle.initialState());
-    }
-
-    ZooKeeperOperations handle() {
-        return handle;
     }
 
     private void become(State next) {

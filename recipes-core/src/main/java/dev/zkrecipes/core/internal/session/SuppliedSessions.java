@@ -130,28 +130,25 @@ public final class SuppliedSessions implements SessionSource {
             onFailure(e, false);
             return;
         }
-        if (session != null && session.state() == State.AUTH_FAILED) {
+        if (session == null) {
+            failing = false;
+            askLater();
+        } else if (session.state() == State.AUTH_FAILED) {
             onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), true);
-            return;
-        }
-        if (session != null && session.isEnded()) {
+        } else if (session.isEnded()) {
             onFailure(
                     new IllegalStateException("no server has answered its session 0x"
                             + Long.toHexString(handle.getSessionId())
                             + " for so long that it was given up; close that handle and return a new one"),
                     true);
-            return;
+        } else {
+            failing = false;
+            backoff.reset();
+            onUsed.accept(session);
+            List<User> served = List.copyOf(waiting);
+            waiting.clear();
+            served.forEach(user -> user.with(session));
         }
-        failing = false;
-        if (session == null) {
-            askLater();
-            return;
-        }
-        backoff.reset();
-        onUsed.accept(session);
-        List<User> served = List.copyOf(waiting);
-        waiting.clear();
-        served.forEach(user -> user.with(session));
     }
 
     private void onFailure(Throwable failure, boolean isForGood) {

@@ -5,7 +5,7 @@ package dev.zkrecipes.core.internal.wire;
 
 import com.google.common.base.Preconditions;
 import java.nio.charset.StandardCharsets;
-import java.util.stream.Stream;
+import java.util.List;
 
 /**
  * The data of our nodes: lines of UTF-8, the first {@code zkrecipes 1}, then {@code name=value}. Readers ignore names
@@ -45,16 +45,23 @@ public final class OwnerLabel {
         return String.join("", VERSION_LINE, "\n", OWNER, label, "\n").getBytes(StandardCharsets.UTF_8);
     }
 
+    /** The lines of data in our form; none of any other. */
+    static List<String> lines(byte[] data) {
+        String text = new String(data, StandardCharsets.UTF_8);
+        return text.startsWith(VERSION_LINE + '\n') ? List.of(text.split("\n")) : List.of();
+    }
+
     /** The label in a node's data, fit to print. Nodes of other libraries hold what they like: their text, if short. */
     public static String decode(byte[] data) {
         if (data == null || data.length == 0) {
             return UNKNOWN;
         }
-        String text = new String(data, StandardCharsets.UTF_8);
-        if (!text.startsWith(VERSION_LINE + '\n')) {
+        List<String> lines = lines(data);
+        if (lines.isEmpty()) {
+            String text = new String(data, StandardCharsets.UTF_8);
             return text.length() <= LONGEST && !text.equals(CURATOR_REVOCATION) ? Printable.of(text) : UNKNOWN;
         }
-        return Stream.of(text.split("\n", -1))
+        return lines.stream()
                 .filter(line -> line.startsWith(OWNER))
                 .map(line -> Printable.of(line.substring(OWNER.length())))
                 .findFirst()

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * Requests to give a lock back, in the data of a node: a line {@code revoke=<id> <grace> <requester>} for each. Every
@@ -41,22 +40,16 @@ public final class RevocationMarks {
         if (!isOurs(nodeName)) {
             return CURATOR.getBytes(StandardCharsets.UTF_8);
         }
-        List<String> lines = new ArrayList<>();
-        String text = text(content);
-        if (text.startsWith(OwnerLabel.VERSION_LINE + '\n')) {
-            lines(text).filter(line -> !line.isEmpty()).forEach(lines::add);
-        } else {
+        List<String> lines = new ArrayList<>(OwnerLabel.lines(content.data()));
+        lines.removeIf(String::isEmpty);
+        if (lines.isEmpty()) {
             lines.add(OwnerLabel.VERSION_LINE);
             in(content).forEach(earlier -> lines.add(line(earlier)));
         }
         lines.add(line(request));
-        long surplus = lines.stream().filter(line -> line.startsWith(LINE)).count() - MOST;
-        for (int i = 0; surplus > 0; i++) {
-            if (lines.get(i).startsWith(LINE)) {
-                lines.remove(i--);
-                surplus--;
-            }
-        }
+        List<String> marks =
+                lines.stream().filter(line -> line.startsWith(LINE)).toList();
+        marks.stream().limit(Math.max(0, marks.size() - MOST)).forEach(lines::remove);
         return (String.join("\n", lines) + '\n').getBytes(StandardCharsets.UTF_8);
     }
 
@@ -65,16 +58,14 @@ public final class RevocationMarks {
      * request does less harm than a missed one.
      */
     public static List<RevocationRequest> in(Content content) {
-        String text = text(content);
-        if (text.equals(CURATOR)) {
+        if (new String(content.data(), StandardCharsets.UTF_8).equals(CURATOR)) {
             // The data is the same each time; the version tells one request from the next.
             String id = CURATOR + content.stat().getVersion();
             return List.of(new RevocationRequest(id, OwnerLabel.UNKNOWN, Optional.empty()));
         }
-        if (!text.startsWith(OwnerLabel.VERSION_LINE + '\n')) {
-            return List.of();
-        }
-        List<String> lines = lines(text).filter(line -> line.startsWith(LINE)).toList();
+        List<String> lines = OwnerLabel.lines(content.data()).stream()
+                .filter(line -> line.startsWith(LINE))
+                .toList();
         // Not more than there should be, whatever the data is.
         return lines.stream()
                 .skip(Math.max(0, lines.size() - MOST))
@@ -106,13 +97,5 @@ public final class RevocationMarks {
                         : Optional.empty();
         String requester = parts.length > 2 && !parts[2].isBlank() ? Printable.of(parts[2]) : OwnerLabel.UNKNOWN;
         return new RevocationRequest(Printable.of(parts[0]), requester, grace);
-    }
-
-    private static Stream<String> lines(String text) {
-        return Stream.of(text.split("\n", -1));
-    }
-
-    private static String text(Content content) {
-        return new String(content.data(), StandardCharsets.UTF_8);
     }
 }

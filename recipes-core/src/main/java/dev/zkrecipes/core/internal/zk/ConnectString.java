@@ -26,12 +26,13 @@ public final class ConnectString {
     /** Returns the connect string with every port filled in, or refuses it. */
     public static String parse(String connectString) {
         Objects.requireNonNull(connectString, "connectString");
-        requireNoScheme(connectString);
         int slash = connectString.indexOf('/');
         String servers = slash < 0 ? connectString : connectString.substring(0, slash);
         String chroot = slash < 0 ? "" : connectString.substring(slash);
         StringBuilder checked = new StringBuilder();
         try {
+            int scheme = connectString.indexOf("://");
+            Preconditions.checkArgument(scheme < 0, "leave out \"%s//\"", connectString.substring(0, scheme + 1));
             for (String server : servers.split(",", -1)) {
                 checked.append(checked.isEmpty() ? "" : ",").append(parseServer(server.strip()));
             }
@@ -46,15 +47,6 @@ public final class ConnectString {
                             + Printable.of(String.valueOf(e.getMessage()))
                             + "; expected host:port[,host:port]...[/chroot]",
                     e);
-        }
-    }
-
-    private static void requireNoScheme(String connectString) {
-        int scheme = connectString.indexOf("://");
-        if (scheme >= 0) {
-            throw new IllegalArgumentException("malformed connect string \"" + Printable.of(connectString)
-                    + "\": leave out \"" + Printable.of(connectString.substring(0, scheme)) + "://\"; expected"
-                    + " host:port[,host:port]...[/chroot]");
         }
     }
 

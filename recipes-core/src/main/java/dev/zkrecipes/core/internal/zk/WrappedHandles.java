@@ -85,8 +85,8 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
                             handle.getState() == ZooKeeper.States.CONNECTEDREADONLY
                                     ? State.READ_ONLY
                                     : State.CONNECTED);
-                case SESSIONEXPIRED -> end(State.EXPIRED);
-                case AUTHFAILED -> end(State.AUTH_FAILED);
+                case SESSIONEXPIRED -> onState(State.EXPIRED);
+                case AUTHFAILED -> onState(State.AUTH_FAILED);
                 default -> {
                     states.become(State.DISCONNECTED);
                     scheduler.schedule(RETRY, this::listen);
@@ -108,11 +108,6 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
             if (state.isFinal()) {
                 onEnd.run();
             }
-        }
-
-        private void end(State state) {
-            states.become(state);
-            onEnd.run();
         }
     }
 }

@@ -22,8 +22,6 @@ public final class ZooKeeperErrors {
 
     public static final String CREATE_PATH = "create the path ";
 
-    private static final String OLDEST_SERVER = "3.6"; // the first with reads in a multi
-
     private ZooKeeperErrors() {}
 
     public static LockAccessException credentialsRefused(String consequence) {
@@ -31,10 +29,39 @@ public final class ZooKeeperErrors {
     }
 
     public static LockException of(String lockPath, String what, Answer<?> answer) {
-        if (answer.code() == Code.MARSHALLINGERROR) {
-            return tooLarge(lockPath, what, size(answer.valueOrNull()));
-        }
-        return of(lockPath, what, answer.code());
+        Code code = answer.code();
+        String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
+        return switch (code) {
+            case MARSHALLINGERROR -> tooLarge(lockPath, what, size(answer.valueOrNull()));
+            case NOAUTH ->
+                new LockAccessException(message
+                        + (what.startsWith(CREATE_PATH)
+                                ? "the client needs CREATE on the nearest node above it that exists; grant that, or have"
+                                        + " somebody else make the path, with READ, CREATE and DELETE for the client"
+                                : "the client needs READ, CREATE and DELETE on the lock path and READ on its nodes"));
+            case AUTHFAILED -> credentialsRefused("the lock " + lockPath + " cannot be used");
+            default -> new LockException(message + advice(code));
+        };
+    }
+
+    private static String advice(Code code) {
+        return switch (code) {
+            case INVALIDACL -> "the ACL names an identity that this session does not have, add its credentials";
+            case NOCHILDRENFOREPHEMERALS ->
+                "a node on the path is ephemeral and can have no children, choose another path";
+            case NOTREADONLY -> "the server is read-only, use a handle that was opened with canBeReadOnly = false";
+            case QUOTAEXCEEDED -> "a quota on the path is exceeded, raise it";
+            case UNIMPLEMENTED -> // reads in a multi, for one, came with 3.6
+                "the server does not know that request, so it is older than 3.6, the oldest that this library works"
+                        + " with: upgrade all servers, then make a new client";
+            case EPHEMERALONLOCALSESSION ->
+                "the session is a local one, which cannot have ephemeral nodes: set localSessionsUpgradingEnabled=true,"
+                        + " or localSessionsEnabled=false, on all servers";
+            case BADARGUMENTS -> "the server takes the path for malformed, choose another one";
+            case NONODE, NODEEXISTS, NOTEMPTY, BADVERSION ->
+                "somebody else changes the nodes at the same time, try again";
+            default -> "look for the error in the log of the server";
+        };
     }
 
     /** An exception during a request: our own says what is wrong, also with a driver; any other is a defect of ours. */
@@ -59,46 +86,5 @@ public final class ZooKeeperErrors {
                 + ", as the request or its answer is larger than a packet may be (jute.maxbuffer)" + size
                 + "; remove what does not belong there, ask for less at once, or raise jute.maxbuffer on all servers"
                 + " and clients");
-    }
-
-    private static LockException of(String lockPath, String what, Code code) {
-        String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
-        return switch (code) {
-            case NOAUTH ->
-                new LockAccessException(
-                        what.startsWith(CREATE_PATH)
-                                ? message
-                                        + "the client needs CREATE on the nearest node above it that exists; grant"
-                                        + " that, or have somebody else make the path, with READ, CREATE and DELETE"
-                                        + " for the client"
-                                : message
-                                        + "the client needs READ, CREATE and DELETE on the lock path and READ on its"
-                                        + " nodes");
-            case AUTHFAILED -> credentialsRefused("the lock " + lockPath + " cannot be used");
-            case INVALIDACL ->
-                new LockException(
-                        message + "the ACL names an identity that this session does not have, add its credentials");
-            case NOCHILDRENFOREPHEMERALS ->
-                new LockException(
-                        message + "a node on the path is ephemeral and can have no children, choose another path");
-            case NOTREADONLY ->
-                new LockException(
-                        message + "the server is read-only, use a handle that was opened with canBeReadOnly = false");
-            case QUOTAEXCEEDED -> new LockException(message + "a quota on the path is exceeded, raise it");
-            case UNIMPLEMENTED ->
-                new LockException(message
-                        + "the server does not know that request, so it is older than "
-                        + OLDEST_SERVER
-                        + ", the oldest that this library works with: upgrade all servers, then make a new client");
-            case EPHEMERALONLOCALSESSION ->
-                new LockException(message
-                        + "the session is a local one, which cannot have ephemeral nodes: set"
-                        + " localSessionsUpgradingEnabled=true, or localSessionsEnabled=false, on all servers");
-            case BADARGUMENTS ->
-                new LockException(message + "the server takes the path for malformed, choose another one");
-            case NONODE, NODEEXISTS, NOTEMPTY, BADVERSION ->
-                new LockException(message + "somebody else changes the nodes at the same time, try again");
-            default -> new LockException(message + "look for the error in the log of the server");
-        };
     }
 }

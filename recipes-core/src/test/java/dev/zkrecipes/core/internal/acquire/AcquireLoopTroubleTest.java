@@ -21,7 +21,6 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -100,7 +99,7 @@ class AcquireLoopTroubleTest {
         HeldNode held = fixture.assertGranted(queueing());
         String name = LockPath.name(held.nodePath());
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(5));
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         scheduler.run();
         return name;
     }
@@ -134,7 +133,7 @@ class AcquireLoopTroubleTest {
     void requestBehindAnUndeletableOwnNode_failsAndNamesIt(Mode mode) {
         HeldNode held = fixture.assertGranted(queueing());
         operations.refuse(Request.DELETE, Code.NOAUTH);
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         scheduler.run();
         operations.refuse(Request.MULTI, Code.NOAUTH); // another one that hurries
         AcquireLoop attempt = attempt(mode, LockOptions.defaults());

@@ -13,8 +13,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
-import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -209,10 +208,10 @@ class AcquireLoopWaitingTest {
     @Tag("H05")
     void lastToLeaveAnOldCounter_restartsIt() {
         scheduler.run();
-        operations.count(CounterAge.OLD);
+        operations.count(OwnNode.OLD);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNodes.release(List.of(grant));
+        HeldNode.release(List.of(grant));
         scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(operations.requests())
@@ -224,37 +223,38 @@ class AcquireLoopWaitingTest {
     @Tag("H121")
     void pathInUseWithAnOldCounter_isTriedToResetOnceInAWhile_andWhenNobodyIsThere() {
         scheduler.run();
-        operations.count(CounterAge.OLD);
+        operations.count(OwnNode.OLD);
         int cycles = 50;
         HeldNode grant = granted(queueing());
         operations.requests();
         for (int i = 0; i < cycles; i++) {
-            HeldNodes.release(List.of(grant));
+            HeldNode.release(List.of(grant));
             AcquireLoop next = fixture.launchedBehind(Mode.TRY);
             operations.refuse(Request.MULTI, Code.NOTEMPTY); // it is there
             scheduler.run();
             grant = granted(next);
         }
         assertThat(Collections.frequency(operations.requests(), Request.READ)).isEqualTo(1);
-        HeldNodes.release(List.of(grant));
+        HeldNode.release(List.of(grant));
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.DELETE);
         operations.clearRefusals();
         scheduler.advance(fixture.timeout.dividedBy(6));
         assertThat(operations.requests()).containsExactly(Request.READ, Request.ACL, Request.MULTI);
-        assertThat(CounterAge.of(LockPath.name(granted(queueing()).nodePath()))).isLessThan(CounterAge.OLD);
+        assertThat(OwnNode.numberOf(LockPath.name(granted(queueing()).nodePath())))
+                .isLessThan(OwnNode.OLD);
     }
 
     @Test
     @Tag("H05")
     void leavingAnOldCounterToOthers_doesNotRestartIt() {
         scheduler.run();
-        operations.count(CounterAge.OLD);
-        String behind = "lock-" + (CounterAge.OLD + 100);
+        operations.count(OwnNode.OLD);
+        String behind = "lock-" + (OwnNode.OLD + 100);
         operations.add(behind);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNodes.release(List.of(grant));
+        HeldNode.release(List.of(grant));
         scheduler.run();
         assertThat(operations.nodes()).containsExactly(behind);
         assertThat(operations.requests()).containsExactly(Request.DELETE);

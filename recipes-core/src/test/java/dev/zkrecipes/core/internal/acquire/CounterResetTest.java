@@ -16,7 +16,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -43,7 +43,7 @@ class CounterResetTest {
     private AcquireLoop newcomer(Mode mode, QueueLossPolicy policy) {
         AcquireLoop loop = fixture.launched(
                 mode, new TestDriver("lock-"), LockOptions.defaults().withQueueLossPolicy(policy));
-        operations.count(CounterAge.WORN_OUT - 1);
+        operations.count(OwnNode.WORN_OUT - 1);
         return loop;
     }
 
@@ -53,16 +53,16 @@ class CounterResetTest {
 
     private void assertResetFor(AcquireLoop loop) {
         String granted = fixture.assertGranted(loop).nodePath();
-        assertThat(CounterAge.of(granted)).isLessThan(CounterAge.OLD);
+        assertThat(OwnNode.numberOf(granted)).isLessThan(OwnNode.OLD);
         assertThat(operations.nodes()).hasSize(1);
     }
 
     @Test
     void lastUsableNumber_isGranted() {
         AcquireLoop loop = newcomer();
-        operations.count(CounterAge.WORN_OUT - 2);
+        operations.count(OwnNode.WORN_OUT - 2);
         scheduler.run();
-        assertThat(CounterAge.of(fixture.assertGranted(loop).nodePath())).isEqualTo(CounterAge.WORN_OUT - 1);
+        assertThat(OwnNode.numberOf(fixture.assertGranted(loop).nodePath())).isEqualTo(OwnNode.WORN_OUT - 1);
     }
 
     @ParameterizedTest
@@ -96,7 +96,7 @@ class CounterResetTest {
     void waiterThatCameInTime_isServed() {
         operations.add(OTHER);
         AcquireLoop waiting = newcomer();
-        operations.count(CounterAge.WORN_OUT - 2);
+        operations.count(OwnNode.WORN_OUT - 2);
         scheduler.run();
         AcquireLoop late = fixture.queueing();
         assertThat(late.outcome()).isCompletedExceptionally();
@@ -110,7 +110,7 @@ class CounterResetTest {
     @Test
     void newcomersThatComeTogether_areRefused_andThePathIsReset() {
         scheduler.run();
-        operations.count(CounterAge.WORN_OUT);
+        operations.count(OwnNode.WORN_OUT);
         List<AcquireLoop> loops = fixture.launchedTogether(200, new MutexDriver());
         operations.requests();
         scheduler.run();
@@ -158,7 +158,7 @@ class CounterResetTest {
     void pathWhoseDigestsAreHidden_isNotMadeAgain() {
         AcquireLoop loop = newcomer();
         operations.recreatePath(List.of(new ACL(ZooDefs.Perms.ALL, new Id("digest", "alice:x"))));
-        operations.count(CounterAge.WORN_OUT);
+        operations.count(OwnNode.WORN_OUT);
         scheduler.run();
         fixture.assertFailed(loop, LockLimitException.class, "this client may not recreate it");
         assertThat(operations.requests()).doesNotContain(Request.MULTI);
@@ -256,7 +256,7 @@ class CounterResetTest {
     void severalPaths_areResetOneAfterTheOther() {
         AcquireLoop loop =
                 fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
-        operations.count(CounterAge.WORN_OUT);
+        operations.count(OwnNode.WORN_OUT);
         scheduler.run();
         fixture.assertGranted(loop);
         assertThat(operations.nodes()).hasSize(2);

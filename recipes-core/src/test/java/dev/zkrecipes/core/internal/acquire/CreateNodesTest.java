@@ -60,7 +60,7 @@ class CreateNodesTest {
 
     private int sizeOf(CreateNodes creation, List<ACL> acl) {
         byte[] data = fixture.engine.requests().nodeData(fixture.spec(new TestDriver("lock-")), LockOptions.defaults());
-        return PacketLimit.sizeOf(creation.nodes().stream()
+        return PacketLimit.sizeOf(creation.nodes.stream()
                 .map(node -> Op.create(node.prefix(), data, acl, CreateMode.EPHEMERAL_SEQUENTIAL))
                 .toList());
     }
@@ -108,7 +108,7 @@ class CreateNodesTest {
     @ValueSource(ints = {1, 2})
     void sessionWithRoomForNoMore_isFull(int locks) {
         int room = session.nodes().packetLimit() / 8 * 7;
-        int more = creation(locks, ZooDefs.Ids.OPEN_ACL_UNSAFE).nodes().stream()
+        int more = creation(locks, ZooDefs.Ids.OPEN_ACL_UNSAFE).nodes.stream()
                 .mapToInt(OwnNode::sizeAtEnd)
                 .sum();
         session.nodes().add("others", room - held.sizeAtEnd() - more + 1);
@@ -128,6 +128,6 @@ class CreateNodesTest {
     /** They count no more, so what is refused leaves room for others. */
     private void assertRefused(CreateNodes creation) {
         assertThat(fixture.operations.requests()).isEmpty();
-        assertThat(creation.nodes()).extracting(OwnNode::existence).containsOnly(OwnNode.Existence.ABSENT);
+        assertThat(creation.nodes).extracting(OwnNode::existence).containsOnly(OwnNode.Existence.ABSENT);
     }
 }

@@ -19,7 +19,6 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -106,7 +105,7 @@ class DowngradeTest {
     @Test
     void sharedHold_isALeaseOfItsOwn() {
         HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
-        HeldNodes.release(List.of(exclusive));
+        HeldNode.release(List.of(exclusive));
         scheduler.advance(Duration.ofSeconds(60));
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactly(LockPath.name(shared.nodePath()));
@@ -136,7 +135,7 @@ class DowngradeTest {
         scheduler.advance(SOON);
         HeldNode shared = assertGranted(downgrade);
         String name = LockPath.name(shared.nodePath());
-        HeldNodes.release(List.of(shared));
+        HeldNode.release(List.of(shared));
         scheduler.run();
         assertThat(operations.nodes()).containsExactly(exclusiveNode());
         operations.add(name);

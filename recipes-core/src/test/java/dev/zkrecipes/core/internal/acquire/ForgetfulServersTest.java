@@ -9,7 +9,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +32,7 @@ class ForgetfulServersTest {
         return PrintedWhile.running(() -> {
             AcquireLoop loop = fixture.launched(group(paths), Mode.QUEUE);
             fixture.scheduler.run();
-            HeldNodes.release(loop.outcome().join().orElseThrow());
+            HeldNode.release(loop.outcome().join().orElseThrow());
             fixture.scheduler.run();
         });
     }
@@ -57,7 +57,7 @@ class ForgetfulServersTest {
         CreateNodes older = new CreateNodes(requests, group(1), session());
         assertThat(PrintedWhile.running(() -> {
                     older.send(answer -> {});
-                    requests.made(older.nodes().get(0), 1000, requests.newest());
+                    requests.made(older.nodes.get(0), 1000, requests.newest());
                     fixture.scheduler.run();
                 }))
                 .isEmpty();

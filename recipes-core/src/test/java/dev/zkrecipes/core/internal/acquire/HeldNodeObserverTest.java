@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,9 +45,9 @@ class HeldNodeObserverTest {
     @Test
     void release_isToldOnTheThreadThatReleases_once() {
         held.observe(observer);
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         assertThat(told).containsExactly("released");
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         fixture.scheduler.run();
         assertThat(told).containsExactly("released");
     }
@@ -59,14 +58,14 @@ class HeldNodeObserverTest {
         held.lose("a test");
         assertThat(told).isEmpty();
         fixture.scheduler.run();
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         fixture.scheduler.run();
         assertThat(told).containsExactly("a test");
     }
 
     @Test
     void observerThatComesAfterTheEnd_isToldAtOnce() {
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         fixture.scheduler.run();
         held.observe(observer);
         assertThat(told).containsExactly("released");

@@ -12,10 +12,8 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.lock.LivingSessions;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.node.OwnNode;
-import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -44,7 +42,7 @@ class NodesTogetherTest {
     }
 
     private void release(List<HeldNode> all) {
-        HeldNodes.release(all);
+        HeldNode.release(all);
         scheduler.run();
     }
 
@@ -172,7 +170,7 @@ class NodesTogetherTest {
 
     private List<HeldNode> heldOnOldCounters() {
         scheduler.run();
-        operations.count(CounterAge.OLD);
+        operations.count(OwnNode.OLD);
         return held();
     }
 

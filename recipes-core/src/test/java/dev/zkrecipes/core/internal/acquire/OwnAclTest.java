@@ -11,7 +11,6 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +35,7 @@ class OwnAclTest {
 
     private void acquireAndRelease() {
         HeldNode held = fixture.assertGranted(run());
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         fixture.scheduler.run();
     }
 

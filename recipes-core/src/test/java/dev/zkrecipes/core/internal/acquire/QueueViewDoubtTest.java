@@ -12,7 +12,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -86,7 +86,7 @@ class QueueViewDoubtTest {
         operations.remove(OTHER);
         scheduler.run();
         operations.requests();
-        HeldNodes.release(List.of(fixture.assertGranted(first)));
+        HeldNode.release(List.of(fixture.assertGranted(first)));
         scheduler.run();
         fixture.assertGranted(second);
         assertThat(operations.requests()).containsExactly(Request.DELETE);
@@ -204,7 +204,7 @@ class QueueViewDoubtTest {
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
-        HeldNodes.release(List.of(fixture.assertGranted(first)));
+        HeldNode.release(List.of(fixture.assertGranted(first)));
         scheduler.run();
         assertThat(operations.requests())
                 .filteredOn(request -> request == Request.LIST)
@@ -333,9 +333,9 @@ class QueueViewDoubtTest {
         assertWaits(behind);
         operations.remove(OTHER);
         scheduler.run();
-        HeldNodes.release(List.of(fixture.assertGranted(late)));
+        HeldNode.release(List.of(fixture.assertGranted(late)));
         scheduler.run();
-        HeldNodes.release(List.of(fixture.assertGranted(behind)));
+        HeldNode.release(List.of(fixture.assertGranted(behind)));
         scheduler.run();
         fixture.assertGranted(last);
         fixture.assertNobodyWaits();
@@ -355,7 +355,7 @@ class QueueViewDoubtTest {
         operations.remove(OTHER);
         for (AcquireLoop loop : List.of(late, behind, meanwhile)) {
             scheduler.run();
-            HeldNodes.release(List.of(fixture.assertGranted(loop)));
+            HeldNode.release(List.of(fixture.assertGranted(loop)));
         }
         fixture.assertLeftNothing();
     }

@@ -16,8 +16,8 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
-import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
@@ -41,7 +41,7 @@ class QueueViewTest {
     private final LockDriver mutex = new MutexDriver();
 
     private void release(AcquireLoop loop) {
-        HeldNodes.release(List.of(fixture.assertGranted(loop)));
+        HeldNode.release(List.of(fixture.assertGranted(loop)));
         scheduler.run();
     }
 
@@ -277,7 +277,7 @@ class QueueViewTest {
     @Tag("H05")
     void grantWithNobodyElseBelowThePath_knowsIt() {
         operations.add(OTHER);
-        operations.count(CounterAge.OLD);
+        operations.count(OwnNode.OLD);
         AcquireLoop alone = fixture.queueing(mutex);
         operations.remove(OTHER);
         scheduler.run();
@@ -288,7 +288,7 @@ class QueueViewTest {
     @Tag("H05")
     void grantByANewListWithNobodyElse_knowsIt() {
         operations.add(OTHER);
-        operations.count(CounterAge.OLD);
+        operations.count(OwnNode.OLD);
         AcquireLoop alone = fixture.queueing(mutex);
         fixture.reconnect();
         operations.remove(OTHER);
@@ -300,7 +300,7 @@ class QueueViewTest {
     @Tag("H05")
     void grantInFrontOfOthers_knowsOfThem() {
         operations.add(OTHER);
-        operations.count(CounterAge.OLD);
+        operations.count(OwnNode.OLD);
         AcquireLoop first = fixture.queueing(mutex);
         fixture.queueing(mutex);
         operations.remove(OTHER);

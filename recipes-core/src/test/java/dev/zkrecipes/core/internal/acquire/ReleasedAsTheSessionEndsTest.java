@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,7 +32,7 @@ class ReleasedAsTheSessionEndsTest {
 
     @Test
     void nodesOfASessionThatEnds_areDeletedOnce_andNothingElseEnds() {
-        HeldNodes.release(held);
+        HeldNode.release(held);
         fixture.become(State.EXPIRED);
         fixture.become(State.CONNECTED);
         fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
@@ -44,7 +43,7 @@ class ReleasedAsTheSessionEndsTest {
     @Test
     void nodesOfAClientThatIsClosed_areDeletedOnce() {
         fixture.scheduler.execute(fixture.client::close); // gives its task
-        fixture.scheduler.execute(() -> HeldNodes.release(held)); // a thread that releases just before that task
+        fixture.scheduler.execute(() -> HeldNode.release(held)); // a thread that releases just before that task
         fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
         assertThat(fixture.scheduler.failure()).isEmpty();
         assertThat(fixture.operations.requests().size()).isLessThanOrEqualTo(2);

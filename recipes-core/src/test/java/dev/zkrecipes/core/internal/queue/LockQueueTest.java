@@ -158,7 +158,7 @@ class LockQueueTest {
         assertThat(JointDecision.onNewcomer(group, list, path -> leaving)).isEqualTo(new JointDecision.Granted());
         assertThat(JointDecision.onNewcomer(group, list, path -> Set.of()))
                 .isEqualTo(new JointDecision.Wait(List.of(Decision.waitFor(node(1)))));
-        assertThat(LockQueue.in(list, spec).nodes()).containsExactly(node(1));
+        assertThat(list.queue(spec).nodes()).containsExactly(node(1));
     }
 
     @Test
@@ -195,15 +195,13 @@ class LockQueueTest {
     @Test
     void queueOfAList_isSortedOnceForEqualDrivers_andAnewForOthers() {
         ChildrenSnapshot list = listOf("lock-0000000001");
-        LockQueue queue = LockQueue.in(list, spec);
-        assertThat(LockQueue.in(
-                        list,
-                        new LockSpec(spec.acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults())))
-                .isSameAs(queue);
+        LockQueue queue = list.queue(spec);
+        LockSpec equal = new LockSpec(spec.acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
+        assertThat(list.queue(equal)).isSameAs(queue);
         LockSpec other = new LockSpec(spec.acl(), "/locks/orders", new GrantingDriver(), LockOptions.defaults());
-        assertThat(LockQueue.in(list, other)).isNotSameAs(queue);
+        assertThat(list.queue(other)).isNotSameAs(queue);
         LockSpec elsewhere = new LockSpec(spec.acl(), "/locks/other", new TestDriver("lock-"), LockOptions.defaults());
-        assertThat(LockQueue.in(list, elsewhere).nodes()).isEmpty();
+        assertThat(list.queue(elsewhere).nodes()).isEmpty();
     }
 
     @Test
@@ -332,7 +330,7 @@ class LockQueueTest {
     @Tag("H80")
     void requestsThatDifferInWhatTheyAskFor_shareTheQueueOfAList() {
         ChildrenSnapshot list = listOf("share.2-0000000001", "share.3-0000000002");
-        assertThat(LockQueue.in(list, sized(2))).isSameAs(LockQueue.in(list, sized(3)));
+        assertThat(list.queue(sized(2))).isSameAs(list.queue(sized(3)));
         assertThat(sized(2)).isEqualTo(sized(2)).isNotEqualTo(sized(3));
     }
 }

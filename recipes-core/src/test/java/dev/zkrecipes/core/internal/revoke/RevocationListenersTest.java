@@ -7,7 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
@@ -70,7 +70,7 @@ class RevocationListenersTest extends HeldScene {
         scheduler.run();
         assertThat(watches.isEmpty()).isFalse();
 
-        HeldNodes.release(List.of(held));
+        HeldNode.release(List.of(held));
         listeners.end();
         assertThat(watches.isEmpty()).isFalse();
         scheduler.run();

@@ -10,8 +10,6 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.session.WatchScene.Listener;
-import dev.zkrecipes.core.spi.port.ForwardingOperations;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.stream.LongStream;
@@ -146,19 +144,9 @@ class WatchLookTest {
     }
 
     private void lookIn(long id) {
-        ZooKeeperOperations named = new ForwardingOperations() {
-            @Override
-            public ZooKeeperOperations inner() {
-                return operations;
-            }
-
-            @Override
-            public long sessionId() {
-                return id;
-            }
-        };
+        operations.inSession(id);
         Session session = new Session(
-                states -> named,
+                states -> operations,
                 scheduler,
                 WatchScene.RETRY,
                 new PauseDetector(scheduler, operations.sessionTimeout()),
