@@ -72,9 +72,7 @@ class LocalQueueTest {
     /** Counts the nodes that are asked for, and refuses the first of them. */
     private ZooKeeperOperations refusing(ZooKeeperOperations operations) {
         return (ZooKeeperOperations) Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {ZooKeeperOperations.class},
-                (proxy, method, arguments) -> {
+                getClass().getClassLoader(), new Class<?>[] {ZooKeeperOperations.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("createEphemeralSequential")) {
                         creates++;
                         if (refusals > 0) {
