@@ -151,12 +151,10 @@ final class ClientConnection {
     }
 
     void removeListener(Consumer<ConnectionState> listener) {
-        for (Told told : listeners) {
-            if (told.listener().equals(listener)) {
-                listeners.remove(told); // one of them, if it was added twice
-                return;
-            }
-        }
+        listeners.stream()
+                .filter(told -> told.listener().equals(listener))
+                .findFirst() // one of them, if it was added twice
+                .ifPresent(listeners::remove);
     }
 
     Optional<ZooKeeper> handle() {

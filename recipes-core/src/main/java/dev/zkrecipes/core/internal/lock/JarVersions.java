@@ -44,9 +44,8 @@ public final class JarVersions {
 
     private static String jarOf(Class<?> type) {
         @Nullable CodeSource source = type.getProtectionDomain().getCodeSource();
-        if (source == null || source.getLocation() == null) {
-            return "of unknown origin";
-        }
-        return source.getLocation().toString();
+        return source == null || source.getLocation() == null
+                ? "of unknown origin"
+                : source.getLocation().toString();
     }
 }

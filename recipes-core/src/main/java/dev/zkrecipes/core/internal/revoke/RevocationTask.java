@@ -183,19 +183,17 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         become(Step.MARKING);
         Content known = seen;
         seen = null; // good for one try
-        if (known == null) {
-            session().zk().read(nodePath, inThisState(this::onReadToMark));
-        } else {
+        if (known != null) {
             mark(known);
+            return;
         }
-    }
-
-    private void onReadToMark(Answer<Content> answer) {
-        if (!answer.isOk()) {
-            onTrouble("read", answer, this::mark);
-        } else {
-            mark(answer.value());
-        }
+        session().zk().read(nodePath, inThisState(answer -> {
+            if (answer.isOk()) {
+                mark(answer.value());
+            } else {
+                onTrouble("read", answer, this::mark);
+            }
+        }));
     }
 
     private void mark(Content content) {
