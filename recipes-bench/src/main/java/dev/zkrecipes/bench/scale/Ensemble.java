@@ -100,7 +100,6 @@ final class Ensemble implements AutoCloseable {
     static Ensemble start(int size, Store store) throws InterruptedException {
         Path directory = store.createDirectory();
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> abandon(directory)));
             Ensemble ensemble = new Ensemble(directory, size);
             try {
                 ensemble.awaitLeader();
@@ -112,12 +111,6 @@ final class Ensemble implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start " + size + " servers", e);
         }
-    }
-
-    /** After Ctrl-C, too. */
-    private static void abandon(Path directory) {
-        ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
-        Store.remove(directory);
     }
 
     private static List<Integer> freePorts(int count) throws IOException {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 
 /** Where a server keeps its data. Either way it forces each write before it answers, as ZooKeeper does by default. */
@@ -43,10 +44,18 @@ public enum Store {
         return this == DISK || !parent().equals(DISK.parent());
     }
 
-    /** A new folder. */
+    /** A new folder, for processes of this one. After Ctrl-C they end, and it is removed. */
     public Path createDirectory() {
         try {
-            return Files.createTempDirectory(parent(), "zkrecipes-bench-");
+            Path directory = Files.createTempDirectory(parent(), "zkrecipes-bench-");
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                List<ProcessHandle> processes =
+                        ProcessHandle.current().descendants().toList();
+                processes.forEach(ProcessHandle::destroyForcibly);
+                processes.forEach(process -> process.onExit().join());
+                remove(directory);
+            }));
+            return directory;
         } catch (IOException e) {
             throw new UncheckedIOException("cannot make a folder in " + parent(), e);
         }
