@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -24,6 +25,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.proto.CreateRequest;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The operations of a session, without container nodes where there are none, see {@link Containers}, and without those
@@ -42,11 +45,14 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Old servers.</b> A server that does not know a request says so and cuts the connection. So once that has
  * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at
  * once, even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
- * connection up, and nobody learns why. But the third one is sent only when everything before it is answered.
+ * connection up, and nobody learns why. So a multi-read that was lost twice is sent again when everything before it is
+ * answered.
  *
  * <p>Each request is answered, see {@link Silence}. Confined to the engine thread.
  */
 public final class MeasuredOperations implements ZooKeeperOperations {
+    private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
+
     /** The number of connections that may break before the node's size is asked for. */
     private static final int LOSSES = 2;
     /** What is around the data in an answer, amply. */
@@ -65,8 +71,8 @@ public final class MeasuredOperations implements ZooKeeperOperations {
 
     private record NodePart(Part part, String path) {}
 
-    /** How many connections were lost with something since it was answered, and the last of them. */
-    private record Losses(int count, long lastConnection) {}
+    /** How many connections broke with something under way since it was last answered, and the last of them. */
+    private record Losses(int count, long lastConnection, boolean isReported) {}
 
     private final Silence silence;
     private final ZooKeeperOperations inner;
@@ -182,11 +188,18 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return isLost;
     }
 
+    /** Whether nothing else is known to have been lost with that connection before. */
+    private boolean isFirstLost(Answer<?> answer, long sentOn) {
+        boolean isFirst = connection == sentOn;
+        return isLost(answer, sentOn) && isFirst;
+    }
+
     private void note(NodePart what, Answer<?> answer, long sentOn) {
         if (isLost(answer, sentOn)) {
             Losses before = lost.get(what);
             if (before == null || before.lastConnection() != sentOn) {
-                lost.put(what, new Losses(before == null ? 1 : before.count() + 1, sentOn));
+                boolean isReported = before != null && before.isReported();
+                lost.put(what, new Losses(before == null ? 1 : before.count() + 1, sentOn, isReported));
             }
         } else if (!lost.isEmpty() && !answer.isUnsettled()) {
             lost.remove(what);
@@ -211,6 +224,23 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
         @Nullable Integer known = bytesPerName.get(what.path());
         return AROUND + (long) stat.getNumChildren() * (known == null ? LONGEST_NAME : known) > limit;
+    }
+
+    /** Once, and by name: the error of a request for several paths names the first of them, however large it is. */
+    private void report(NodePart what, Stat stat) {
+        Losses losses = lost.get(what);
+        if (losses != null && !losses.isReported()) {
+            lost.put(what, new Losses(losses.count(), losses.lastConnection(), true));
+            log.warn(
+                    "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it fail"
+                            + " from now on. Remove what does not belong there, or raise jute.maxbuffer on all servers and"
+                            + " clients.",
+                    Printable.of(what.path()),
+                    what.part() == Part.DATA
+                            ? stat.getDataLength() + " bytes of data"
+                            : stat.getNumChildren() + " children",
+                    limit);
+        }
     }
 
     // ---- Reads, whose answers may be too large.
@@ -276,6 +306,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         NodePart suspect = suspects.get(0);
         acl(suspect.path(), answer -> {
             if (answer.isOk() && mayBeTooLarge(suspect, answer.value().stat())) {
+                report(suspect, answer.value().stat());
                 reply.accept(new Answer<>(
                         Code.MARSHALLINGERROR, known.apply(answer.value().stat())));
                 return;
@@ -336,18 +367,13 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
         long sentOn = connection;
         inner.createContainer(path, acl, silence.endedBy(answer -> {
-            noteContainer(answer, sentOn);
+            containers.note(answer, isFirstLost(answer, sentOn));
             if (answer.code() == Code.UNIMPLEMENTED) {
                 createPersistent(path, acl, reply);
             } else {
                 reply.accept(answer);
             }
         }));
-    }
-
-    private void noteContainer(Answer<?> answer, long sentOn) {
-        boolean isFirst = connection == sentOn;
-        containers.note(answer, isLost(answer, sentOn) && isFirst);
     }
 
     private void createPersistent(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
@@ -379,8 +405,9 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
         long sentOn = connection;
         inner.multi(operations, silence.endedBy(answer -> {
+            boolean isCut = isFirstLost(answer, sentOn); // also noted for a container that is lost behind this
             if (makesContainer) {
-                noteContainer(answer, sentOn);
+                containers.note(answer, isCut);
             }
             if (isLarge) {
                 note(LARGE_REQUEST, answer, sentOn);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -229,16 +230,22 @@ class MeasuredOperationsTest {
     /** Each of them is asked about, until one is too large. */
     @Test
     @Tag("H75")
-    void severalPathsLostTwice_areReadTogether_onlyIfEachFits() {
+    void severalPathsLostTwice_areReadTogether_onlyIfEachFits_andTheOneThatDoesNotIsNamed() {
         ZooKeeperOperations measured = measured();
         loseTwice(() -> measured.multi(READS, answer -> answers.add(answer.code())));
         asked.clear();
         measured.multi(READS, answer -> answers.add(answer.code()));
         answer(sized(0, 3));
         assertThat(asked).containsExactly("acl", "acl");
-        answer(sized(0, 50_000));
+        String printed = PrintedWhile.running(() -> answer(sized(0, 50_000)));
+        assertThat(printed).contains("/b has 50000 children", "Remove what does not belong there");
         assertThat(asked).hasSize(2);
         assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        assertThat(PrintedWhile.running(() -> answer(sized(0, 50_000))))
+                .as("told once")
+                .isEmpty();
     }
 
     @Test
@@ -315,7 +322,11 @@ class MeasuredOperationsTest {
     void containersLostBehindOthers_areAskedForAgain() {
         ZooKeeperOperations measured = measured();
         for (int i = 0; i < 6; i++) {
-            measured.children("/other" + i, answer -> answers.add(answer.code()));
+            if (i % 2 == 0) {
+                measured.children("/other" + i, answer -> answers.add(answer.code()));
+            } else {
+                write(measured, 7);
+            }
             container(measured);
             cut();
         }
