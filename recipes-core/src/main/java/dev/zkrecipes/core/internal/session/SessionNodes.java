@@ -68,7 +68,7 @@ public final class SessionNodes {
      */
     public boolean awaitEnd(String id, Runnable task) {
         return waiting.computeIfPresent(id, (known, tasks) -> {
-                    List<Runnable> more = new ArrayList<>(tasks);
+                    List<Runnable> more = tasks.isEmpty() ? new ArrayList<>(1) : tasks; // thousands may wait for one
                     more.add(task);
                     return more;
                 })

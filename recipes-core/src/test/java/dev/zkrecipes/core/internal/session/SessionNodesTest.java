@@ -7,10 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -37,6 +39,23 @@ class SessionNodesTest {
         assertThat(told).containsExactly("first", "second");
         nodes.remove("one", 0);
         assertThat(told).hasSize(2);
+    }
+
+    /** As many readers of a process may wait for a writer of its own, all on this one thread. */
+    @Test
+    void endThatThousandsWaitFor_costsEachOfThemTheSame() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        Runnable task = () -> told.add("each");
+        nodes.add("one", 10);
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 10_000; i++) {
+            nodes.awaitEnd("one", task);
+        }
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+                .as("a copy for each would take 200 MB")
+                .isLessThan(10_000_000);
+        nodes.remove("one", 10);
+        assertThat(told).hasSize(10_000);
     }
 
     @Test
