@@ -84,7 +84,7 @@ public final class ManualScheduler implements EngineScheduler {
     private void tell(Throwable cause) {
         try {
             Objects.requireNonNull(onFailure).accept(cause);
-        } catch (InternalError e) {
+        } catch (VirtualMachineError e) {
             schedule(Duration.ofSeconds(1), () -> tell(cause));
         }
     }

@@ -65,6 +65,7 @@ public final class EngineClient {
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
+    private volatile @Nullable OutOfMemoryError starved; // in the middle of its end, which is then to be done again
 
     private EngineClient(HandleKind kind, ClientSettings settings) {
         this.kind = kind;
@@ -273,6 +274,7 @@ public final class EngineClient {
      */
     private void endInOrder() {
         List<KeepAlive.Grant> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
+        throwIfStarved(); // which ends it at once
         // Behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }
@@ -287,12 +289,22 @@ public final class EngineClient {
         return held;
     }
 
+    /** Otherwise a thread whose request could not be failed would wait for ever. */
+    private void throwIfStarved() {
+        OutOfMemoryError last = starved;
+        starved = null;
+        if (last != null) {
+            throw last;
+        }
+    }
+
     /** What is broken for one of them must not keep the others. */
-    private static <T> void each(List<T> all, Consumer<T> action) {
+    private <T> void each(List<T> all, Consumer<T> action) {
         for (T one : all) {
             try {
                 action.accept(one);
             } catch (Throwable t) {
+                starved = t instanceof OutOfMemoryError e ? e : starved;
                 log.warn("The end of the lock client met an error.", t);
             }
         }
@@ -328,7 +340,8 @@ public final class EngineClient {
     /**
      * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more. Everything
      * ends, in the middle of anything: nobody may believe to hold a lock, and nobody may wait. The nodes go with the
-     * sessions. On the engine thread, again if it throws, as it does after all else if a handle cannot be closed.
+     * sessions. On the engine thread, again if it throws, as it does after all else if a handle cannot be closed or
+     * there was no memory for something.
      */
     private void endAtOnce(Throwable cause) {
         if (requests.closeBecauseOf(cause)) {
@@ -347,6 +360,7 @@ public final class EngineClient {
         List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
         each(open, session -> session.become(State.CLOSED));
+        throwIfStarved();
         onEnded();
     }
 
