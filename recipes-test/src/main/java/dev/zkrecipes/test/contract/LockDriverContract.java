@@ -242,7 +242,7 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     // ---- The laws.
 
-    /** Otherwise a hold stays that the rule no longer allows. */
+    /** Otherwise somebody keeps a hold that the rule no longer allows. */
     @Test
     void law1_requestGrantedBehindSome_isGrantedBehindAnySubset() {
         asked().forEach(queue -> {
@@ -280,7 +280,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
-    /** Otherwise a waiter sleeps on though the lock is free: only the first of a process is decided on. */
+    /** Otherwise a waiter sleeps on though the lock is free, as only the first waiter of a process is decided on. */
     @Test
     void law4_requestGrantedByAFifoDriver_isBehindGrantedOnesOnly() {
         asked().filter(DriverQueue::isServedInOrder)
@@ -362,7 +362,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                         + (DriverQueue.isRefusal(answer) ? "is refused, though not when it is alone" : "waits"));
     }
 
-    /** A lone request that waits waits forever, and if all are refused, nobody ever holds. */
+    /** A lone request that is told to wait waits forever, and if all are refused, nobody ever holds the lock. */
     @Test
     void loneRequest_isGranted_unlessNever() {
         List<Decision> answers = DriverQueue.all(drivers(), 1, false)

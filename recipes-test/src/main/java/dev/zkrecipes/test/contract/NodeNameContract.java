@@ -52,7 +52,7 @@ abstract class NodeNameContract {
         }
     }
 
-    /** Requests that are not read do not see each other, or fail the acquire. */
+    /** Requests that cannot read each other's nodes do not see each other, or fail. */
     @Test
     void nodeOfEachRequest_isReadUnchanged_byAll() {
         for (LockDriver writer : drivers()) {

@@ -112,7 +112,7 @@ public abstract sealed class Acquisition extends SessionTask implements Requests
 
     // ---- Endings.
 
-    /** Goes on after an answer that tells of no success: it asks again when there is a connection, or ends. */
+    /** Goes on after a failure: asks again when there is a connection, or ends. */
     void retryOrFail(String what, Answer<?> answer, Runnable again) {
         if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);

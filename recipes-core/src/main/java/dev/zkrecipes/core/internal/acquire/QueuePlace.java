@@ -158,7 +158,10 @@ final class QueuePlace {
         return decision == null ? Decision.waitFor(self) : decision;
     }
 
-    /** Leaves the order if the driver grants; otherwise watches what it waits for. A {@code fresh} list is new. */
+    /**
+     * Leaves the order if the driver grants; otherwise watches what it waits for. A {@code fresh} list was taken just
+     * now.
+     */
     private boolean isGrantedOrWatches(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
             throw new LockRefusedException("the lock " + view.path + " refuses this request: " + never.reason());

@@ -158,7 +158,7 @@ public final class Requests {
         return queues.isEmpty();
     }
 
-    /** Lets a request begin; returns whether it may, as it may not when the client is closed. */
+    /** Lets a request begin, unless the client is closed; returns whether it may. */
     boolean enter(UnderWay request) {
         open.add(request);
         boolean mayBegin = !closed;
@@ -173,8 +173,8 @@ public final class Requests {
     }
 
     /**
-     * A thread waits for this, which the server is to say once about a lock: it fails when the client is closed,
-     * whatever has become of its engine. Any thread.
+     * A thread waits for the answer to this question about a lock. It fails when the client is closed, whatever has
+     * become of the engine. Any thread.
      */
     public void ask(String lockPath, CompletableFuture<?> question) {
         Runnable end = () -> question.completeExceptionally(closedFor(lockPath));

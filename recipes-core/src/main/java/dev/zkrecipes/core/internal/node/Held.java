@@ -207,8 +207,7 @@ public abstract class Held {
         }
     }
 
-    // ---- Of one grant, with one for each lock that was acquired. Asked for every lease: loops by index do not
-    // allocate.
+    // ---- The parts of one grant, one for each lock. Asked of every lease, so by index, which allocates nothing.
 
     public static @Nullable Held on(LockSpec spec, List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {

@@ -192,7 +192,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
         tellListener();
     }
 
-    // ---- Those of one grant, one for each lock that was acquired with it, are checked and given back together.
+    // ---- The nodes of one grant, one for each lock, are checked and given back together.
 
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<? extends Held> grants) {

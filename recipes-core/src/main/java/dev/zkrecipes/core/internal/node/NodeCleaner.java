@@ -323,7 +323,7 @@ public final class NodeCleaner implements SessionSource.User {
         return refused.containsKey(lockPath);
     }
 
-    /** One was refused, for the first time, in its turn, or when it was tried out of turn. */
+    /** One was refused: for the first time, in its turn, or out of turn. */
     void onRefused(Leftover leftover, int times) {
         Set<Leftover> turns = refused.computeIfAbsent(leftover.node.lockPath(), path -> new LinkedHashSet<>());
         boolean hadTurn = turns.isEmpty() || isNext(turns, leftover);

@@ -133,9 +133,7 @@ public final class OwnNode {
         return LockPath.name(path());
     }
 
-    /**
-     * The number in the name, or path, of a sequential node; past the end, of what ZooKeeper wrote as a negative one.
-     */
+    /** The number in the name or path of a sequential node; past the counter's end, without its minus sign. */
     public static long numberOf(String node) {
         int length = node.length();
         return Long.parseLong(node, length - LockNode.SEQUENCE_DIGITS, length, 10);

@@ -56,7 +56,7 @@ public final class Session {
     private final BiConsumer<Session, State> onState;
 
     private State state = State.CONNECTING;
-    private long endedAt; // the last connection, if there is none
+    private long endedAt; // when the last connection did, while there is none
     private long connectedAt;
     private int connections;
     private volatile long timeoutNanos;
