@@ -5,9 +5,11 @@ package dev.zkrecipes.it.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.google.common.hash.HashCode;
 import com.google.common.hash.Hashing;
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.MultiLease;
@@ -19,6 +21,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -82,10 +85,17 @@ class ScaleDocIT {
         }
     }
 
+    /** At once tells nothing of a lock while there is no connection. */
+    private static ShardedClients connected(ShardedClients opened) {
+        opened.clients.forEach(client -> await().atMost(Duration.ofMinutes(1))
+                .until(() -> client.connectionState() == ConnectionState.CONNECTED));
+        return opened;
+    }
+
     @Test
     void paths_areSpreadOverTheEnsembles_andProcessesAgree() throws InterruptedException {
-        try (ShardedClients here = new ShardedClients(both, 2);
-                ShardedClients there = new ShardedClients(both, 2)) {
+        try (ShardedClients here = connected(new ShardedClients(both, 2));
+                ShardedClients there = connected(new ShardedClients(both, 2))) {
             List<Lease> leases = new ArrayList<>();
             for (String path : PATHS) {
                 leases.add(here.lock(path).acquire());
@@ -100,9 +110,9 @@ class ScaleDocIT {
 
     @Test
     void pathThatMoves_isLockedByOldAndNewProcesses() throws InterruptedException {
-        try (ShardedClients old = new ShardedClients(both.subList(0, 1), 1);
-                ShardedClients growing = new ShardedClients(both, 1);
-                ShardedClients grown = new ShardedClients(both, 2)) {
+        try (ShardedClients old = connected(new ShardedClients(both.subList(0, 1), 1));
+                ShardedClients growing = connected(new ShardedClients(both, 1));
+                ShardedClients grown = connected(new ShardedClients(both, 2))) {
             assertThat(PATHS.stream().map(growing::lock).filter(InterProcessMultiLock.class::isInstance))
                     .hasSizeBetween(1, PATHS.size() - 1);
             for (String path : PATHS) {
@@ -125,8 +135,8 @@ class ScaleDocIT {
 
     @Test
     void multiLockOverBoth_isAllOrNothing_butHasATokenForEachPath_andIsNotAsynchronous() throws InterruptedException {
-        try (ShardedClients here = new ShardedClients(both, 2);
-                ShardedClients there = new ShardedClients(both, 2)) {
+        try (ShardedClients here = connected(new ShardedClients(both, 2));
+                ShardedClients there = connected(new ShardedClients(both, 2))) {
             try (Lease one = there.lock(PATHS.get(7)).acquire()) {
                 assertThat(here.lock(ALL).tryAcquire()).isEmpty();
                 there.lock(PATHS.get(0)).acquire().close(); // was not kept
