@@ -82,7 +82,7 @@ public final class LockOptions {
         return releasesInBackground;
     }
 
-    /** {@return how long a lease may be held before it is lost, see {@link #withHoldAtMost}; empty for ever} */
+    /** {@return how long a lease may be held before it is lost, see {@link #withHoldAtMost}; empty for no limit} */
     public Optional<Duration> holdAtMost() {
         return holdAtMost;
     }
@@ -92,7 +92,7 @@ public final class LockOptions {
         return ownerLabel;
     }
 
-    /** {@return what the application calls the lock in metrics and logs, see {@link #withName}; empty for nothing} */
+    /** {@return what the application calls the lock in metrics and logs, see {@link #withName}; empty if unnamed} */
     public Optional<String> name() {
         return name;
     }

@@ -31,9 +31,7 @@ import org.jspecify.annotations.Nullable;
  * of the client on which it works. Thread-safe.
  */
 public final class AdaptedLock extends OwnedLock {
-
     private final ForeignLock foreign;
-    private final @Nullable EngineClient client; // null if it works on none
 
     private AdaptedLock(
             ForeignLock foreign,
@@ -51,7 +49,6 @@ public final class AdaptedLock extends OwnedLock {
                 null,
                 false);
         this.foreign = foreign;
-        this.client = client;
     }
 
     /** A lock that works on no client. */
@@ -116,28 +113,30 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     private @Nullable ObservedRequest begin() {
-        ObservedRequest observed = client == null ? null : client.observe(group());
+        ObservedRequest observed = worksOn == null ? null : worksOn.observe(group());
         table().beginWait(group());
         return observed;
     }
 
     /** Whatever is thrown in here, the foreign hold is given back. */
     private Hold open(ForeignLock.Hold hold, Supplier<LockData> record, @Nullable ObservedRequest observed) {
+        LockData data;
         ForeignHeld held;
         try {
+            data = record.get();
             held = new ForeignHeld(group().all().get(0), hold, callbacks(), limit());
         } catch (Throwable t) {
             hold.releaseInBackground();
             throw t;
         }
-        return Hold.open(this, List.of(held), record.get(), observed);
+        return Hold.open(this, List.of(held), data, observed);
     }
 
     private @Nullable HoldLimit limit() {
-        return client == null
+        return worksOn == null
                 ? null
                 : group().holdAtMost()
-                        .map(most -> new HoldLimit(client.scheduler(), most))
+                        .map(most -> new HoldLimit(worksOn.scheduler(), most))
                         .orElse(null);
     }
 

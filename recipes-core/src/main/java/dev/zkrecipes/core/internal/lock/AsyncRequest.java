@@ -13,7 +13,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request, as the future that its outcome completes. However the future ends, if not with the grant, the request is
+ * One request, as a future that its outcome completes. If the future ends with anything but the grant, the request is
  * withdrawn.
  */
 final class AsyncRequest extends CompletableFuture<Lease> {

@@ -13,7 +13,6 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
@@ -162,10 +161,6 @@ public final class EngineClient {
     @Nullable
     ObservedRequest observe(LockGroup group) {
         return ObservedRequest.begin(settings.observers(), slowWaits, scheduler, callbacks, group);
-    }
-
-    public SessionSource sessions() {
-        return sessions.source();
     }
 
     public NodeCleaner cleaner() {
@@ -319,7 +314,7 @@ public final class EngineClient {
         Timer timer = scheduler.schedule(requestTimeout().dividedBy(2), () -> cleaned.complete(null));
         Completion.on(cleaned, (done, failure) -> {
             timer.cancel();
-            closeHandles(held);
+            scheduler.execute(() -> closeHandles(held)); // in a task of its own: what it throws ends the client at once
         });
     }
 
@@ -339,8 +334,8 @@ public final class EngineClient {
 
     /**
      * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more. Everything
-     * ends, in the middle of anything: nobody may believe to hold a lock, and nobody may wait. The nodes go with the
-     * sessions. On the engine thread, again if it throws, as it does after all else if a handle cannot be closed or
+     * ends, in the middle of anything: nobody may believe that it holds a lock, and nobody may wait. The nodes go with
+     * the sessions. On the engine thread, again if it throws, as it does after all else if a handle cannot be closed or
      * there was no memory for something.
      */
     private void endAtOnce(Throwable cause) {

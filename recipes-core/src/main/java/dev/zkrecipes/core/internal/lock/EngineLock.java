@@ -301,7 +301,7 @@ public final class EngineLock extends OwnedLock {
             return hold;
         }
 
-        /** Nothing is acquired, unless the grant came first; then the flag tells of the interruption. */
+        /** Nothing is acquired unless the grant came first; in that case the interrupt flag is set again. */
         private Lease leaveOrHold(InterruptedException interruption) throws InterruptedException {
             List<HeldNode> granted = acquisition.giveUpUnlessGranted();
             if (granted == null) {

@@ -51,7 +51,7 @@ public final class LockData implements Held.Listener {
             return younger;
         }
 
-        /** The youngest that is left. Whoever comes by meanwhile misses none of those that are. */
+        /** Returns the youngest that is left. A thread that walks the list meanwhile misses none of those left. */
         @Nullable
         Link without(Object over) {
             if (isOf(over)) {

@@ -48,8 +48,8 @@ final class OneShotRequest<T> implements SessionSource.User {
     }
 
     /**
-     * Takes a list, in which nothing is left that looks like a node of another kind of lock and is none; an empty one
-     * if the path does not exist.
+     * Lists the path, without children that only look like nodes of another kind of lock. The list is empty if the path
+     * does not exist.
      */
     void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);
@@ -93,7 +93,7 @@ final class OneShotRequest<T> implements SessionSource.User {
         fail(what, answer, "nothing is known of it; ask again");
     }
 
-    /** If the answer was lost, the message says what follows from that. */
+    /** {@code ifLost} is what the message says if the answer was lost. */
     void fail(String what, Answer<?> answer, String ifLost) {
         fail(
                 answer.isUnsettled()

@@ -36,7 +36,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         NOBODY
     }
 
-    private final @Nullable EngineClient client; // null of a foreign lock that works on none
+    final @Nullable EngineClient worksOn; // null for a foreign lock that works on no client
     private final Callbacks callbacks;
     private final LockGroup group;
     private final Owner owner;
@@ -51,14 +51,14 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
      * other.
      */
     OwnedLock(
-            @Nullable EngineClient client,
+            @Nullable EngineClient worksOn,
             Callbacks callbacks,
             LockGroup group,
             Owner owner,
             LockDataTable table,
             @Nullable LockSpec otherMode,
             boolean isExclusive) {
-        this.client = client;
+        this.worksOn = worksOn;
         this.callbacks = callbacks;
         this.group = group;
         this.owner = owner;
@@ -89,29 +89,29 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     @Override
     public final String ownerLabel() {
-        return client == null ? "this process" : client.ownerLabel();
+        return worksOn == null ? "this process" : worksOn.ownerLabel();
     }
 
     /** Does nothing without a client, as there is nothing of ours to end. */
     @Override
     public final void fail(RuntimeException why) {
-        if (client != null) {
-            client.fail(why);
+        if (worksOn != null) {
+            worksOn.fail(why);
         }
     }
 
     /** Throws if the calling thread would wait for itself. */
     final void requireMayBlock() {
-        if (client == null) {
+        if (worksOn == null) {
             Blocking.requireNoEventThread();
         } else {
-            Blocking.requireMayBlock(client.scheduler);
+            Blocking.requireMayBlock(worksOn.scheduler);
         }
     }
 
     final void requireOpen() {
-        if (client != null) {
-            client.requests.requireOpen(path());
+        if (worksOn != null) {
+            worksOn.requests.requireOpen(path());
         }
     }
 

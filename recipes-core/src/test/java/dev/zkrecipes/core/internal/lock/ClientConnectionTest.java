@@ -73,6 +73,7 @@ class ClientConnectionTest {
         EngineClient.of(Ports.clientBuilder(states -> new ScriptedOperations(scheduler), scheduler)
                         .callbackExecutor(Runnable::run)
                         .build())
+                .requests()
                 .sessions()
                 .request(new SessionSource.User() {
                     @Override

@@ -198,6 +198,19 @@ class FailStopTest {
         run.assertEnded(run.scheduler.failure().orElseThrow());
     }
 
+    @Test
+    void closeThatFindsNoThread_isFinishedLater_andLocksAreLostAtOnce() {
+        Run run = new Run();
+        CompletableFuture<Lease> held = run.ask();
+        run.scheduler.allowThreads(false);
+        run.step(run.client::close);
+        assertThat(held.join().state()).isEqualTo(LeaseState.LOST);
+        assertThat(run.operations.isClosed()).isFalse();
+        run.scheduler.allowThreads(true);
+        run.pass(Duration.ofSeconds(1));
+        run.assertEnded(run.scheduler.failure().orElseThrow());
+    }
+
     /** A thread may wait for its end, without a limit. */
     @Test
     void requestThatCannotBeEndedForWantOfMemory_isEndedLater() {
