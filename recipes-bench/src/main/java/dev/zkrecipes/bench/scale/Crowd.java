@@ -4,6 +4,7 @@
 package dev.zkrecipes.bench.scale;
 
 import com.google.common.base.Splitter;
+import com.google.common.primitives.ImmutableLongArray;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.server.ChildJvm;
 import java.time.Duration;
@@ -17,6 +18,14 @@ final class Crowd implements AutoCloseable {
 
     private final List<ChildJvm> jvms = new ArrayList<>();
 
+    /**
+     * What sessions did from their start to their stop.
+     *
+     * @param locks all that were taken
+     * @param micros to acquire each of those that counted, sorted
+     */
+    record Work(long locks, ImmutableLongArray micros) {}
+
     Crowd(Contender contender, String connectString, int count) {
         for (int i = 0; i < count; i++) {
             jvms.add(ChildJvm.start(
@@ -29,13 +38,13 @@ final class Crowd implements AutoCloseable {
         }
     }
 
-    /** Has so many sessions open. */
+    /** Opens sessions until there are so many. */
     void grow(int sessions) {
         ask("grow " + sessions);
     }
 
     /**
-     * The first so many sessions begin to take their locks.
+     * Starts taking locks, in this many of the sessions.
      *
      * @param locksPerSecond of all together, by a schedule; 0 for each at once after the one before
      */
@@ -48,13 +57,20 @@ final class Crowd implements AutoCloseable {
         ask("count");
     }
 
-    /** Ends the counting and the sessions' work. Returns how many microseconds each acquire took, sorted. */
-    long[] stop() {
-        return ask("stop").stream()
-                .flatMap(answer -> Splitter.on(' ').omitEmptyStrings().splitToStream(answer))
-                .mapToLong(Long::parseLong)
-                .sorted()
-                .toArray();
+    /** Ends the counting and the sessions' work, and returns when they have given back their last locks. */
+    Work stop() {
+        List<ImmutableLongArray> answers =
+                ask("stop").stream().map(Crowd::numbers).toList();
+        return new Work(
+                answers.stream().mapToLong(answer -> answer.get(0)).sum(),
+                ImmutableLongArray.copyOf(answers.stream()
+                        .flatMapToLong(answer -> answer.stream().skip(1))
+                        .sorted()));
+    }
+
+    private static ImmutableLongArray numbers(String answer) {
+        return ImmutableLongArray.copyOf(
+                Splitter.on(' ').omitEmptyStrings().splitToStream(answer).mapToLong(Long::parseLong));
     }
 
     Duration processorTime() {

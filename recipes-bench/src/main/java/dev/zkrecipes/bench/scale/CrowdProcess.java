@@ -32,7 +32,8 @@ import java.util.stream.IntStream;
  *
  * <p>Its questions: {@code grow N} opens its share of N sessions. {@code start N NANOS} has its share of the first N
  * take their locks, each again after so many nanoseconds, or at once if that is 0. {@code count} begins to count, and
- * {@code stop} ends it and is answered with the microseconds that each acquire took.
+ * {@code stop} ends it. Its answer is the number of locks since the start, and how many microseconds each counted one
+ * took to acquire.
  */
 final class CrowdProcess {
     /** How an answer begins that is none. */
@@ -136,6 +137,7 @@ final class CrowdProcess {
     private String stop() throws InterruptedException {
         counting = false;
         over.countDown();
+        long locks = 0;
         StringBuilder micros = new StringBuilder();
         for (Worker worker : workers) {
             worker.join(TimeUnit.SECONDS.toMillis(LIMIT_SECONDS));
@@ -143,9 +145,10 @@ final class CrowdProcess {
                 failure = worker.getName() + " has waited for its lock for " + LIMIT_SECONDS + " s";
                 break;
             }
+            locks += worker.locks;
             worker.micros.build().forEach(each -> micros.append(each).append(' '));
         }
-        return micros.toString();
+        return locks + " " + micros;
     }
 
     /** Takes the lock of a session again and again. */
@@ -154,6 +157,7 @@ final class CrowdProcess {
         private final long first;
         private final long every;
         private final ImmutableLongArray.Builder micros = ImmutableLongArray.builder();
+        private long locks; // read when it has ended
 
         Worker(int session, Cycle cycle, long first, long every) {
             super("session " + session);
@@ -180,6 +184,7 @@ final class CrowdProcess {
                 cycle.acquire();
                 long granted = System.nanoTime();
                 cycle.release();
+                locks++;
                 if (counting) {
                     micros.add((granted - from) / 1_000);
                 }

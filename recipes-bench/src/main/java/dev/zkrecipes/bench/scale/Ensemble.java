@@ -4,6 +4,7 @@
 package dev.zkrecipes.bench.scale;
 
 import com.google.common.base.Splitter;
+import com.google.common.collect.Iterables;
 import dev.zkrecipes.bench.server.ChildJvm;
 import dev.zkrecipes.bench.server.Store;
 import java.io.IOException;
@@ -32,7 +33,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeerMain;
  * clients.
  */
 final class Ensemble implements AutoCloseable {
-    /** Without what they say of a question that comes too early, and of followers that end. */
+    /** Nothing is logged about a question that comes too early, or about followers that end. */
     private static final List<String> OPTIONS = List.of(
             "-Xms512m",
             "-Xmx1g",
@@ -51,31 +52,40 @@ final class Ensemble implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int ANSWER_MILLIS = 10_000;
 
+    private static final Set<String> LEADING = Set.of("leader", "standalone");
+
     private final Path directory;
-    /** Of clients first. */
+    /** Those for clients come first. */
     private final List<Integer> ports;
 
     private final List<ChildJvm> servers = new ArrayList<>();
-    private int leader;
 
-    /** What the servers did, in all or since an earlier reading. */
-    record Usage(long nanos, long requests, long bytes, long connections, Duration leader) {
+    /**
+     * What the servers did, in all or since an earlier reading.
+     *
+     * @param leader which of them leads
+     * @param leaderTime its processor time
+     */
+    record Usage(long requests, long bytes, long connections, int leader, Duration leaderTime) {
         /**
          * The difference to an earlier reading.
          *
-         * @throws IllegalStateException if a client connected or a session expired meanwhile
+         * @throws IllegalStateException if a client connected, a session expired or the leader changed meanwhile
          */
         Usage since(Usage earlier) {
+            if (leader != earlier.leader) {
+                throw new IllegalStateException("another server leads now");
+            }
             if (connections != earlier.connections) {
                 throw new IllegalStateException(
                         "connections broke, or sessions expired: " + (connections - earlier.connections));
             }
             return new Usage(
-                    nanos - earlier.nanos,
                     requests - earlier.requests,
                     bytes - earlier.bytes,
                     0,
-                    leader.minus(earlier.leader));
+                    leader,
+                    leaderTime.minus(earlier.leaderTime));
         }
     }
 
@@ -126,7 +136,7 @@ final class Ensemble implements AutoCloseable {
     private void awaitLeader() throws InterruptedException {
         long begun = System.nanoTime();
         List<String> roles = List.of("");
-        while (roles.contains("") || Collections.disjoint(roles, List.of("leader", "standalone"))) {
+        while (roles.contains("") || Collections.disjoint(roles, LEADING)) {
             if (System.nanoTime() - begun > LIMIT.toNanos()) {
                 throw new IllegalStateException("no leader, or not all follow, after " + LIMIT + ": " + roles);
             }
@@ -135,7 +145,6 @@ final class Ensemble implements AutoCloseable {
                     .map(server -> monitor(server).getOrDefault("zk_server_state", ""))
                     .toList();
         }
-        leader = Math.max(roles.indexOf("leader"), 0);
     }
 
     /** Where clients find all of them. */
@@ -147,13 +156,17 @@ final class Ensemble implements AutoCloseable {
 
     /** What all of them did so far. */
     Usage usage() {
-        long nanos = System.nanoTime();
         List<Map<String, String>> figures = servers.stream().map(this::monitor).toList();
+        long requests = sum(figures, "packets_received");
+        int leader = Iterables.indexOf(figures, each -> LEADING.contains(each.getOrDefault("zk_server_state", "")));
+        if (leader < 0) {
+            throw new IllegalStateException("no server leads");
+        }
         return new Usage(
-                nanos,
-                sum(figures, "packets_received"),
+                requests,
                 sum(figures, "bytes_received_count") + sum(figures, "response_bytes") + sum(figures, "watch_bytes"),
                 sum(figures, "connection_request_count") + sum(figures, "stale_sessions_expired"),
+                leader,
                 servers.get(leader).processorTime());
     }
 

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.bench.scale;
 
+import com.google.common.primitives.ImmutableLongArray;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -18,10 +19,10 @@ final class ScaleRun {
 
     private static final int MOST_JVMS = 4;
 
-    /** As many sessions let the compilers of all JVMs see the work, before anything is measured. */
+    /** Enough sessions for the compilers of all JVMs to see the work before anything is measured. */
     private static final int TO_START = 16;
 
-    /** How many times as long as a turn they do that. */
+    /** They do that for this many times the length of a turn. */
     private static final double START = 3;
 
     /** The part of a turn that comes before the count. */
@@ -86,22 +87,23 @@ final class ScaleRun {
 
     private Reading turn(Series series, Ensemble ensemble, Crowd crowd, int count, int percent, double offered)
             throws InterruptedException {
+        Usage before = ensemble.usage();
+        Duration clientsBefore = crowd.processorTime();
         crowd.start(count, offered);
         sleep(WARM_UP * seconds);
         crowd.count();
         long begun = System.nanoTime();
-        Usage before = ensemble.usage();
-        Duration clientsBefore = crowd.processorTime();
         sleep(seconds);
-        Usage spent = ensemble.usage().since(before);
-        Duration clients = crowd.processorTime().minus(clientsBefore);
         double elapsed = (System.nanoTime() - begun) / 1e9;
-        long[] micros = crowd.stop();
-        if (micros.length == 0) {
+        Crowd.Work work = crowd.stop();
+        Usage spent = ensemble.usage().since(before); // by all locks of the turn, and by nothing else
+        Duration clients = crowd.processorTime().minus(clientsBefore);
+        ImmutableLongArray micros = work.micros();
+        if (micros.isEmpty()) {
             throw new IllegalStateException("not one lock in " + elapsed + " s");
         }
-        double rate = micros.length / elapsed;
-        double locks = rate * spent.nanos() / 1e9; // those of the time between the two readings
+        double rate = micros.length() / elapsed;
+        double locks = work.locks();
         Reading reading = new Reading(
                 series,
                 count,
@@ -112,7 +114,7 @@ final class ScaleRun {
                 quantile(micros, 0.99) / 1e3,
                 spent.requests() / locks,
                 spent.bytes() / locks,
-                spent.leader().toNanos() / 1e3 / locks,
+                spent.leaderTime().toNanos() / 1e3 / locks,
                 clients.toNanos() / 1e3 / locks);
         readings.add(reading);
         progress.accept(String.format(
@@ -126,8 +128,8 @@ final class ScaleRun {
         return reading;
     }
 
-    private static long quantile(long[] sorted, double share) {
-        return sorted[(int) Math.ceil(share * sorted.length) - 1];
+    private static long quantile(ImmutableLongArray sorted, double share) {
+        return sorted.get((int) Math.ceil(share * sorted.length()) - 1);
     }
 
     private static void sleep(double seconds) throws InterruptedException {

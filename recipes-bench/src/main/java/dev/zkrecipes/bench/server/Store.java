@@ -48,17 +48,23 @@ public enum Store {
     public Path createDirectory() {
         try {
             Path directory = Files.createTempDirectory(parent(), "zkrecipes-bench-");
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                List<ProcessHandle> processes =
-                        ProcessHandle.current().descendants().toList();
-                processes.forEach(ProcessHandle::destroyForcibly);
-                processes.forEach(process -> process.onExit().join());
+            try {
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> abandon(directory)));
+            } catch (IllegalStateException e) { // after Ctrl-C: what needs it is not begun any more
                 remove(directory);
-            }));
+                throw e;
+            }
             return directory;
         } catch (IOException e) {
             throw new UncheckedIOException("cannot make a folder in " + parent(), e);
         }
+    }
+
+    private static void abandon(Path directory) {
+        List<ProcessHandle> processes = ProcessHandle.current().descendants().toList();
+        processes.forEach(ProcessHandle::destroyForcibly);
+        processes.forEach(process -> process.onExit().join());
+        remove(directory);
     }
 
     /** Removes a folder and all that is in it; does nothing if it is gone. */

@@ -32,7 +32,8 @@ class ScaleIT {
         assertThat(run.readings()).allSatisfy(reading -> {
             assertThat(reading.rate()).isPositive();
             assertThat(reading.slowMillis()).isGreaterThanOrEqualTo(reading.medianMillis());
-            assertThat(reading.requests()).isPositive();
+            // A create, a list and a delete; a turn has some pings besides, and is read once from each server.
+            assertThat(reading.requests()).isBetween(3.0, 10.0);
             assertThat(reading.bytes()).isGreaterThan(reading.requests());
             assertThat(reading.leaderMicros()).isPositive();
         });

@@ -66,11 +66,15 @@ class ScaleReportTest {
     }
 
     @Test
-    void connectionMadeAgain_failsTheTurn() {
-        Usage before = new Usage(10, 100, 1_000, 4, Duration.ofMillis(10));
-        Usage after = new Usage(30, 400, 5_000, 4, Duration.ofMillis(25));
-        assertThat(after.since(before)).isEqualTo(new Usage(20, 300, 4_000, 0, Duration.ofMillis(15)));
-        Usage lost = new Usage(30, 400, 5_000, 5, Duration.ofMillis(25));
+    void connectionMadeAgain_orAnotherLeader_failsTheTurn() {
+        Usage before = new Usage(100, 1_000, 4, 2, Duration.ofMillis(10));
+        Usage after = new Usage(400, 5_000, 4, 2, Duration.ofMillis(25));
+        assertThat(after.since(before)).isEqualTo(new Usage(300, 4_000, 0, 2, Duration.ofMillis(15)));
+        Usage lost = new Usage(400, 5_000, 5, 2, Duration.ofMillis(25));
         assertThatIllegalStateException().isThrownBy(() -> lost.since(before)).withMessageContaining("1");
+        Usage elsewhere = new Usage(400, 5_000, 4, 0, Duration.ofMillis(25));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> elsewhere.since(before))
+                .withMessage("another server leads now");
     }
 }
