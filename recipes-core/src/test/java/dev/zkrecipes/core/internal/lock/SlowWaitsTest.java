@@ -235,7 +235,7 @@ class SlowWaitsTest {
         ZooKeeperClientBuilder builder = Ports.clientBuilder(states -> operations, scheduler)
                 .observer(new LockObserver() {
                     @Override
-                    public Progress onWaiting(Request request) {
+                    public Progress onWaiting(LockObserver.Request request) {
                         return new Progress() {};
                     }
 
