@@ -12,13 +12,12 @@ import org.jspecify.annotations.Nullable;
  * Notices that the process was stopped, by a long garbage collection, a signal, or sleep of the machine: then its timer
  * is late.
  *
- * <p>What a committed write says about the session's end depends on it. The leader's clock for a session is moved on by
- * what the client's server reports every half tick. A client that runs pings often enough for that clock to be well
- * ahead when a write comes; one that was stopped did not ping, and the leader may end the session between the write and
- * the report that tells of it. So such a write proves only what a write at the beginning of the stop would have proven,
- * until the server must have heard from the session and reported it. That is half a tick after the first answer to a
- * request that was sent since. Without an answer it is a whole T after the stop, as a client gives up a connection on
- * which it hears nothing for 2/3 T. Confined to the engine thread.
+ * <p>The leader's clock for a session is moved on by what the client's server reports every half tick. A client that
+ * runs pings often enough for that clock to be well ahead when a write comes; one that was stopped did not ping, and
+ * the leader may end the session between the write and the report that tells of it. So such a write proves only what a
+ * write at the beginning of the stop would have proven, until half a tick after the first answer to a request that was
+ * sent since. Without an answer that takes a whole T after the stop, as a client gives up a connection on which it
+ * hears nothing for 2/3 T. Each session has its own. Confined to the engine thread.
  */
 public final class PauseDetector {
     static final int BEATS_IN_A_TIMEOUT = 16;
@@ -30,6 +29,8 @@ public final class PauseDetector {
     private boolean stopped;
     private long stoppedAt;
     private long resumedAt;
+    private boolean answered; // what was sent since then
+    private long answeredAt;
     private boolean over;
     private @Nullable Timer timer;
     private Runnable onBeat = () -> {};
@@ -84,6 +85,7 @@ public final class PauseDetector {
             stoppedAt = another ? lastBeat : stoppedAt;
             resumedAt = now;
             stopped = true;
+            answered = false;
         }
         lastBeat = now;
     }
@@ -93,42 +95,22 @@ public final class PauseDetector {
         return timeoutNanos / 12;
     }
 
-    /** Half a tick, of which a session time-out has at least two. */
-    private long reportDue() {
-        return timeoutNanos / 4;
-    }
-
-    /** What the server has heard of one session since the last stop. */
-    public final class Contact {
-        private boolean answered;
-        private long answeredAfter;
-        private long answeredAt;
-
-        /**
-         * The time as of which a committed write proves the session: when it was sent, or the beginning of a stop that
-         * was over only just before. To be called for each answered write.
-         */
-        public long provenAsOf(long sentAt) {
-            beat();
-            boolean afterStop = stopped && sentAt - stoppedAt > stopLength();
-            if (!afterStop || sentAt - resumedAt >= timeoutNanos || isReportedBefore(sentAt)) {
-                return sentAt;
-            }
-            noteAnswer(sentAt);
-            return stoppedAt;
+    /**
+     * The time as of which a committed write proves the session: when it was sent, or the beginning of a stop that was
+     * over only just before. To be called for each answered write.
+     */
+    long provenAsOf(long sentAt) {
+        beat();
+        boolean isAfterStop = stopped && sentAt - stoppedAt > stopLength();
+        long halfATick = timeoutNanos / 4; // a session time-out has at least two ticks
+        boolean isReported = answered && sentAt - answeredAt >= halfATick;
+        if (!isAfterStop || isReported || sentAt - resumedAt >= timeoutNanos) {
+            return sentAt;
         }
-
-        private boolean isReportedBefore(long sentAt) {
-            return answered && answeredAfter == resumedAt && sentAt - answeredAt >= reportDue();
+        if (!answered && sentAt - resumedAt >= 0) {
+            answered = true;
+            answeredAt = lastBeat;
         }
-
-        private void noteAnswer(long sentAt) {
-            boolean first = !answered || answeredAfter != resumedAt;
-            if (first && sentAt - resumedAt >= 0) {
-                answered = true;
-                answeredAfter = resumedAt;
-                answeredAt = lastBeat;
-            }
-        }
+        return stoppedAt;
     }
 }

@@ -43,7 +43,7 @@ public final class Session {
 
     private final EngineScheduler scheduler;
     private final Duration retryDelay;
-    private final PauseDetector.Contact contact;
+    private final PauseDetector pauses;
     private final SessionReports reports;
     private final ZooKeeperOperations operations;
     private final WatchRegistry watches;
@@ -75,7 +75,7 @@ public final class Session {
             BiConsumer<Session, State> onState) {
         this.scheduler = scheduler;
         this.retryDelay = retryDelay;
-        this.contact = pauses.new Contact();
+        this.pauses = pauses;
         this.onState = onState;
         long now = scheduler.nanoTime();
         this.reports = isNew ? new SessionReports(now) : SessionReports.ofUnknown(now);
@@ -171,7 +171,7 @@ public final class Session {
         SessionProof old = proof;
         boolean afterReconnect = findsAll && isConnected() && sentAt - connectedAt >= 0;
         if (sentAt - old.sentAt() >= 0) {
-            long asOf = contact.provenAsOf(sentAt);
+            long asOf = pauses.provenAsOf(sentAt);
             reports.onCommitted(sentAt, scheduler.nanoTime(), timeoutNanos);
             proof = old.with(sentAt, asOf, reports.reportedAt(), afterReconnect || old.connected());
         }

@@ -16,8 +16,6 @@ class PauseDetectorTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final PauseDetector pulse = new PauseDetector(scheduler, TIMEOUT);
 
-    private final PauseDetector.Contact contact = pulse.new Contact();
-
     @BeforeEach
     void begin() {
         pulse.begin();
@@ -28,7 +26,7 @@ class PauseDetectorTest {
     }
 
     private void assertProvenAsOfNow() {
-        assertThat(contact.provenAsOf(now())).isEqualTo(now());
+        assertThat(pulse.provenAsOf(now())).isEqualTo(now());
     }
 
     @Test
@@ -44,12 +42,12 @@ class PauseDetectorTest {
         scheduler.advance(Duration.ofSeconds(3));
         long stop = now();
         scheduler.stop(Duration.ofSeconds(20));
-        assertThat(contact.provenAsOf(stop)).as("sent before the stop").isEqualTo(stop);
+        assertThat(pulse.provenAsOf(stop)).as("sent before the stop").isEqualTo(stop);
         // On a line that is dead, nothing reaches the server, however long the process runs already.
         scheduler.advance(Duration.ofSeconds(20));
-        assertThat(contact.provenAsOf(now() - 1)).isEqualTo(stop);
+        assertThat(pulse.provenAsOf(now() - 1)).isEqualTo(stop);
         scheduler.advance(Duration.ofSeconds(11));
-        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        assertThat(pulse.provenAsOf(now())).isEqualTo(stop);
         scheduler.advance(Duration.ofSeconds(2));
         assertProvenAsOfNow();
     }
@@ -60,23 +58,11 @@ class PauseDetectorTest {
         long stop = now();
         scheduler.stop(Duration.ofSeconds(20));
         pulse.begin();
-        assertThat(contact.provenAsOf(now() - Duration.ofSeconds(1).toNanos())).isEqualTo(stop);
+        assertThat(pulse.provenAsOf(now() - Duration.ofSeconds(1).toNanos())).isEqualTo(stop);
         scheduler.advance(Duration.ofSeconds(13));
-        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
-        scheduler.advance(Duration.ofSeconds(13));
-        assertProvenAsOfNow();
-    }
-
-    @Test
-    void eachSession_hasToBeHeardOf() {
-        PauseDetector.Contact other = pulse.new Contact();
-        scheduler.advance(Duration.ofSeconds(3));
-        long stop = now();
-        scheduler.stop(Duration.ofSeconds(20));
-        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        assertThat(pulse.provenAsOf(now())).isEqualTo(stop);
         scheduler.advance(Duration.ofSeconds(13));
         assertProvenAsOfNow();
-        assertThat(other.provenAsOf(now())).isEqualTo(stop);
     }
 
     @Test
@@ -93,14 +79,14 @@ class PauseDetectorTest {
         scheduler.advance(Duration.ofSeconds(3));
         long stop = now();
         scheduler.stop(Duration.ofSeconds(20));
-        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        assertThat(pulse.provenAsOf(now())).isEqualTo(stop);
         scheduler.advance(Duration.ofSeconds(40));
         scheduler.stop(Duration.ofSeconds(20));
-        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        assertThat(pulse.provenAsOf(now())).isEqualTo(stop);
         scheduler.advance(TIMEOUT);
         long next = now();
         scheduler.stop(Duration.ofSeconds(20));
-        assertThat(contact.provenAsOf(now())).isEqualTo(next);
+        assertThat(pulse.provenAsOf(now())).isEqualTo(next);
     }
 
     @Test
@@ -111,7 +97,7 @@ class PauseDetectorTest {
         scheduler.advance(Duration.ofSeconds(1));
         assertProvenAsOfNow();
         scheduler.stop(Duration.ofSeconds(1));
-        assertThat(contact.provenAsOf(now())).isLessThan(now());
+        assertThat(pulse.provenAsOf(now())).isLessThan(now());
     }
 
     @Test
