@@ -23,12 +23,14 @@ import org.jspecify.annotations.Nullable;
 /** The engine's thread and clock in the hands of a test: the thread that calls {@link #run} is the engine's. */
 public final class ManualScheduler implements EngineScheduler {
     private final Deque<Runnable> ready = new ArrayDeque<>();
-    private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
+    private final PriorityQueue<Scheduled> later =
+            new PriorityQueue<>(Comparator.comparingLong(Scheduled::at).thenComparingLong(Scheduled::number));
     private final List<Duration> delays = new ArrayList<>();
     private final List<Throwable> errors = new ArrayList<>();
     private final Random random = new Random(1);
     private Runnable uponNextTimer = () -> {};
     private long now;
+    private long scheduledSoFar;
     private long tasks;
     private boolean running;
     private boolean hasThreads = true;
@@ -40,7 +42,7 @@ public final class ManualScheduler implements EngineScheduler {
     private @Nullable Failure playedKind;
     private int playedIn;
 
-    private record Scheduled(long at, Runnable task) {}
+    private record Scheduled(long at, long number, Runnable task) {}
 
     /** Runs what is ready, until nothing is. */
     public void run() {
@@ -137,14 +139,16 @@ public final class ManualScheduler implements EngineScheduler {
         running = false;
     }
 
-    /** Lets time pass and runs what falls due, in order. */
+    /** Lets time pass and runs what falls due, in order, before the tasks that it gives, as the real one does it. */
     public void advance(Duration time) {
         long end = now + time.toNanos();
         run();
         while (!later.isEmpty() && later.element().at() <= end) {
-            Scheduled next = later.remove();
-            now = Math.max(now, next.at());
-            ready.add(next.task());
+            now = Math.max(now, later.element().at());
+            running = true;
+            while (!later.isEmpty() && later.element().at() <= now) {
+                play(later.remove().task());
+            }
             run();
         }
         now = end;
@@ -231,7 +235,7 @@ public final class ManualScheduler implements EngineScheduler {
             refusesNextTimer = false;
             throw new InternalError("played: no memory for a timer");
         }
-        Scheduled scheduled = new Scheduled(now + delay.toNanos(), task);
+        Scheduled scheduled = new Scheduled(now + delay.toNanos(), scheduledSoFar++, task);
         give(() -> later.add(scheduled));
         delays.add(delay);
         Runnable hook = uponNextTimer;

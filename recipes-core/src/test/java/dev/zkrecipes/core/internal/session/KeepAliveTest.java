@@ -72,8 +72,10 @@ class KeepAliveTest {
         Duration period = operations.sessionTimeout().dividedBy(6);
         scheduler.advance(period.multipliedBy(10));
         operations.requests();
-        operations.delayAnswerOf(ScriptedOperations.Request.MULTI, period.multipliedBy(2));
-        scheduler.advance(period.multipliedBy(3));
+        Duration moment = Duration.ofMillis(1);
+        operations.delayAnswerOf(
+                ScriptedOperations.Request.MULTI, period.multipliedBy(2).plus(moment));
+        scheduler.advance(period.multipliedBy(3).plus(moment));
         assertThat(operations.requests())
                 .as("a late answer")
                 .containsExactly(ScriptedOperations.Request.MULTI, ScriptedOperations.Request.MULTI);
