@@ -29,18 +29,14 @@ import org.jspecify.annotations.Nullable;
 public final class ChildrenSnapshot {
 
     /** A path as it was seen, and its queues, one for each kind of driver, so few. */
-    private static final class Seen {
-        private final List<String> names;
-        private final @Nullable Content rule;
-        private final @Nullable Stat stat;
-        private final long turn;
-        private List<LockQueue> queues = List.of();
-
+    private record Seen(
+            List<String> names,
+            @Nullable Content rule,
+            @Nullable Stat stat,
+            long turn,
+            List<LockQueue> queues) {
         Seen(List<String> names, @Nullable Content rule, @Nullable Stat stat, long turn) {
-            this.names = names;
-            this.rule = rule;
-            this.stat = stat;
-            this.turn = turn;
+            this(names, rule, stat, turn, new ArrayList<>(1));
         }
     }
 
@@ -175,8 +171,7 @@ public final class ChildrenSnapshot {
             }
         }
         LockQueue sorted = new LockQueue(spec, seen.names, seen.rule == null ? null : seen.rule.data());
-        if (seen != NOTHING) {
-            seen.queues = seen.queues.isEmpty() ? new ArrayList<>(1) : seen.queues;
+        if (paths.containsKey(spec.path())) {
             seen.queues.add(sorted);
         }
         return sorted;

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import java.util.ArrayList;
@@ -39,7 +40,7 @@ public final class LockQueue {
     private final LockDriver driver;
     private final List<LockNode> nodes;
 
-    private LockQueue(LockSpec spec, LockDriver driver, List<LockNode> nodes) {
+    LockQueue(LockSpec spec, LockDriver driver, List<LockNode> nodes) {
         this.spec = spec;
         this.driver = driver;
         this.nodes = nodes;
@@ -183,20 +184,6 @@ public final class LockQueue {
                 : List.of();
     }
 
-    public Set<LockNode> holding() {
-        return new HoldingNodes(spec, driver, nodes()).find();
-    }
-
-    /**
-     * The nodes that held the lock under rules earlier than this one, which the path has now, if they came before its
-     * last change. Some of them may hold it by the present one.
-     */
-    public Set<LockNode> holdingByEarlier(byte @Nullable [] rule) {
-        return spec.driverUnderEarlier(rule)
-                .map(earlier -> new HoldingNodes(spec, earlier, nodes()).find())
-                .orElse(Set.of());
-    }
-
     private int placeOf(LockNode node) {
         int place = Collections.binarySearch(nodes, node);
         if (place < 0) {
@@ -212,5 +199,92 @@ public final class LockQueue {
     /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */
     private boolean isNumberAt(int place, LockNode self) {
         return place >= 0 && place < nodes.size() && nodes.get(place).number() == self.number();
+    }
+
+    // ---- Who holds.
+
+    /**
+     * The nodes that hold the lock. One that a change of mode put at the place of another has the same number, and
+     * neither stands in front of the other. One that a shared rule refuses was let in under an earlier rule, or leaves
+     * at once.
+     *
+     * <p>Each question to the driver may cost as much as there are nodes in front. By law 4 a {@link FifoDriver} grants
+     * the nodes up to some place and none behind it, so that place is searched for. Only the nodes that share its
+     * number are asked about one by one, and those behind it that are refused even with nobody in front of them.
+     */
+    public Set<LockNode> holding() {
+        int doubtful = 0; // all in front of it are granted
+        int waiting = nodes.size(); // from here on, none is granted
+        if (driver instanceof FifoDriver) {
+            int end = firstNotGranted();
+            doubtful = startOfNumberAt(end - 1);
+            waiting = endOfNumberAt(end);
+        }
+        Set<LockNode> holding = new HashSet<>();
+        for (int place = 0; place < nodes.size(); place++) {
+            LockNode node = nodes.get(place);
+            boolean holds = place < doubtful || ((place < waiting || isRefusedAlone(node)) && holds(place));
+            if (holds && node.hasOrdinaryNumber()) {
+                holding.add(node);
+            }
+        }
+        return holding;
+    }
+
+    /**
+     * The nodes that held the lock under rules earlier than this one, which the path has now, if they came before its
+     * last change. Some of them may hold it by the present one.
+     */
+    public Set<LockNode> holdingByEarlier(byte @Nullable [] rule) {
+        return spec.driverUnderEarlier(rule)
+                .map(earlier -> new LockQueue(spec, earlier, nodes).holding())
+                .orElse(Set.of());
+    }
+
+    /**
+     * The place of a node that is not granted, right behind one that is. Only among equal numbers is there a choice.
+     */
+    private int firstNotGranted() {
+        int low = 0;
+        int high = nodes.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (decideAt(middle) instanceof Decision.Granted) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return high;
+    }
+
+    private boolean holds(int place) {
+        Decision decision = decideAt(place);
+        return decision instanceof Decision.Granted || (decision instanceof Decision.Never && spec.hasSharedRule());
+    }
+
+    private boolean isRefusedAlone(LockNode node) {
+        return spec.hasSharedRule() && spec.decide(driver, List.of(), node) instanceof Decision.Never;
+    }
+
+    private Decision decideAt(int place) {
+        return spec.decide(driver, inFront(startOfNumberAt(place)), nodes.get(place));
+    }
+
+    /** The first place with the number of the node there. */
+    private int startOfNumberAt(int place) {
+        int start = Math.max(0, place);
+        while (start > 0 && isNumberAt(start - 1, nodes.get(start))) {
+            start--;
+        }
+        return start;
+    }
+
+    private int endOfNumberAt(int place) {
+        int end = Math.min(nodes.size(), place + 1);
+        while (end > 0 && isNumberAt(end, nodes.get(end - 1))) {
+            end++;
+        }
+        return end;
     }
 }

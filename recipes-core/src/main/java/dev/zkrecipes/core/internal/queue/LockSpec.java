@@ -154,8 +154,7 @@ public final class LockSpec {
     public LockNode parseOwn(String name) {
         Optional<LockNode> node = parse(name);
         if (node.isEmpty()) {
-            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
-                    + " does not recognise its own node name " + name + "; fix the driver");
+            throw new LockRefusedException(fault("does not recognise its own node name " + name));
         }
         return node.get();
     }
@@ -169,9 +168,8 @@ public final class LockSpec {
             throw refusalBy(t);
         }
         if (node.isPresent() && !node.get().name().equals(name)) {
-            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
-                    + " made the node " + Printable.of(node.get().name()) + " of the name " + Printable.of(name)
-                    + "; fix the driver");
+            String made = Printable.of(node.get().name());
+            throw new LockRefusedException(fault("made the node " + made + " of the name " + Printable.of(name)));
         }
         return node;
     }
@@ -216,8 +214,7 @@ public final class LockSpec {
             throw refusalBy(t);
         }
         if (decision instanceof Decision.WaitFor wait && !containsAll(predecessors, wait.nodes())) {
-            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
-                    + " waits for nodes that do not stand in front of " + self.name() + "; fix the driver");
+            throw new LockRefusedException(fault("waits for nodes that do not stand in front of " + self.name()));
         }
         return decision;
     }
@@ -280,12 +277,12 @@ public final class LockSpec {
     }
 
     private LockRefusedException refusalBy(Throwable failure) {
-        if (failure instanceof LockRefusedException refusal) {
-            return refusal; // it says what is wrong
-        }
-        return new LockRefusedException(
-                "the driver " + driver.getClass().getName() + " of the lock " + path + " failed: "
-                        + Printable.of(String.valueOf(failure)) + "; fix the driver",
-                failure);
+        return failure instanceof LockRefusedException refusal
+                ? refusal // it says what is wrong
+                : new LockRefusedException(fault("failed: " + Printable.of(String.valueOf(failure))), failure);
+    }
+
+    private String fault(String what) {
+        return "the driver " + driver.getClass().getName() + " of the lock " + path + " " + what + "; fix the driver";
     }
 }

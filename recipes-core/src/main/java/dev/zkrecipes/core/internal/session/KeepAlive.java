@@ -36,8 +36,8 @@ public final class KeepAlive {
         void lose(String reason);
 
         /**
-         * Its session or its client is over: ends it, as lost if it has not ended, and has its node deleted, also for a
-         * thread that has just released it and has not come to the rest. On the engine thread.
+         * Its session or its client is over: ends it, as lost if it has not ended, and has its node deleted, also if a
+         * thread that is just releasing it has not come to that.
          */
         void endAtOnce(String reason);
 

@@ -39,7 +39,7 @@ public final class ListBatcher {
     private final BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check;
     private final Map<ListQuery, Asked> asked = new LinkedHashMap<>();
     private final Map<ListQuery, Asked> askedBehindWrite = new LinkedHashMap<>();
-    private int underWay; // lists that are sent and not answered, but for those behind a write
+    private int underWay; // lists that are sent and not answered
     private boolean isSending; // the task is under way
     private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
     private final PersistentChildren persistent;

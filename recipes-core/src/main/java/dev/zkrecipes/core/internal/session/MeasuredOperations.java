@@ -33,20 +33,18 @@ import org.slf4j.LoggerFactory;
  * that its connection would not survive. Such a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it
  * cannot put into a packet, and with what is known of the node.
  *
- * <p><b>Packets.</b> An answer that is too large looks like any other loss of the connection, and everything that is
- * under way at that moment is lost with it, guilty or not. So what was under way when two connections broke, one after
- * the other, is only suspected: before it is read a third time, a short request asks the server for its metadata. The
- * length of data is exact. Of children the number is known. If this session has listed the path before, names are taken
- * to be as long as they were then, and a quarter more; otherwise as long as they usually may be at most. What may be
- * too large is not read, each time anew; anything else is. Requests are measured before they are sent. Only a server
- * with a lower limit than the client's drops one that passes, so two losses in a row convict requests above the default
- * limit.
+ * <p><b>Packets.</b> An answer that is too large looks like any other loss of the connection, with which all is lost
+ * that is under way, guilty or not. So what was under way when two connections broke, one after the other, is only
+ * suspected: before it is read a third time, and each time from then on, a short request asks the server for its
+ * metadata, and what may be too large is not read. The length of data is exact. Of children the number is known; names
+ * are taken to be a quarter longer than when this session listed the path, or as long as they usually may be at most.
+ * Requests are measured before they are sent. Only a server with a lower limit than the client's drops one that passes,
+ * so two losses in a row convict requests above the default limit.
  *
- * <p><b>Old servers.</b> A server that does not know a request says so and cuts the connection. So once that has
- * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at
- * once, even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
- * connection up, and nobody learns why. So a multi-read that was lost twice is sent again when everything before it is
- * answered.
+ * <p><b>Old servers.</b> A server that does not know a request says so and cuts the connection. So from then on
+ * multi-reads are answered UNIMPLEMENTED here. It says so before it answers what was sent earlier, and the client does
+ * not read an answer out of order: it gives the connection up, and nobody learns why. So a multi-read that was lost
+ * twice is sent again when everything before it is answered.
  *
  * <p>Each request is answered, see {@link Silence}. Confined to the engine thread.
  */
@@ -61,18 +59,17 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     private static final int LONGEST_NAME = 4 + 255;
 
     private static final int LARGE_LIST = 1000;
-    private static final NodePart LARGE_REQUEST = new NodePart(Part.REQUEST, "");
+    private static final NodePart LARGE_REQUEST = new NodePart(false, "");
 
-    private enum Part {
-        CHILDREN,
-        DATA,
-        REQUEST
+    /** The children of a node, or its data. */
+    private record NodePart(boolean isList, String path) {}
+
+    /** The connections that broke with something under way since it was last answered. */
+    private static final class Losses {
+        private int count;
+        private long lastConnection;
+        private boolean isReported;
     }
-
-    private record NodePart(Part part, String path) {}
-
-    /** How many connections broke with something under way since it was last answered, and the last of them. */
-    private record Losses(int count, long lastConnection, boolean isReported) {}
 
     private final Silence silence;
     private final ZooKeeperOperations inner;
@@ -194,51 +191,52 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return isLost(answer, sentOn) && isFirst;
     }
 
-    private void note(NodePart what, Answer<?> answer, long sentOn) {
-        if (isLost(answer, sentOn)) {
-            Losses before = lost.get(what);
-            if (before == null || before.lastConnection() != sentOn) {
-                boolean isReported = before != null && before.isReported();
-                lost.put(what, new Losses(before == null ? 1 : before.count() + 1, sentOn, isReported));
+    private void note(List<NodePart> parts, Answer<?> answer, long sentOn) {
+        boolean isLost = !answer.isOk() && isLost(answer, sentOn);
+        for (NodePart part : parts) {
+            if (isLost) {
+                Losses losses = lost.computeIfAbsent(part, first -> new Losses());
+                losses.count += losses.lastConnection == sentOn ? 0 : 1;
+                losses.lastConnection = sentOn;
+            } else if (!lost.isEmpty() && !answer.isUnsettled()) {
+                lost.remove(part);
             }
-        } else if (!lost.isEmpty() && !answer.isUnsettled()) {
-            lost.remove(what);
+        }
+        if (answer.valueOrNull() instanceof Children list) {
+            learn(parts.get(0), list.names());
+        }
+    }
+
+    private void learn(NodePart part, List<String> names) {
+        if (names.size() >= LARGE_LIST) {
+            long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
+            bytesPerName.put(part.path(), Math.toIntExact(bytes / names.size() * 5 / 4));
         }
     }
 
     private boolean isSuspect(NodePart what) {
         Losses losses = lost.isEmpty() ? null : lost.get(what); // as a rule without a hash, which takes a JVM's time
-        return losses != null && losses.count() >= LOSSES;
-    }
-
-    private void learn(String path, List<String> names) {
-        if (names.size() >= LARGE_LIST) {
-            long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
-            bytesPerName.put(path, Math.toIntExact(bytes / names.size() * 5 / 4));
-        }
+        return losses != null && losses.count >= LOSSES;
     }
 
     private boolean mayBeTooLarge(NodePart what, Stat stat) {
-        if (what.part() == Part.DATA) {
-            return (long) stat.getDataLength() + AROUND > limit;
-        }
-        @Nullable Integer known = bytesPerName.get(what.path());
-        return AROUND + (long) stat.getNumChildren() * (known == null ? LONGEST_NAME : known) > limit;
+        long bytes = what.isList()
+                ? (long) stat.getNumChildren() * bytesPerName.getOrDefault(what.path(), LONGEST_NAME)
+                : stat.getDataLength();
+        return bytes + AROUND > limit;
     }
 
     /** Once, and by name: the error of a request for several paths names the first of them, however large it is. */
     private void report(NodePart what, Stat stat) {
         Losses losses = lost.get(what);
-        if (losses != null && !losses.isReported()) {
-            lost.put(what, new Losses(losses.count(), losses.lastConnection(), true));
+        if (losses != null && !losses.isReported) {
+            losses.isReported = true;
             log.warn(
                     "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it fail"
                             + " from now on. Remove what does not belong there, or raise jute.maxbuffer on all servers and"
                             + " clients.",
                     Printable.of(what.path()),
-                    what.part() == Part.DATA
-                            ? stat.getDataLength() + " bytes of data"
-                            : stat.getNumChildren() + " children",
+                    what.isList() ? stat.getNumChildren() + " children" : stat.getDataLength() + " bytes of data",
                     limit);
         }
     }
@@ -247,23 +245,8 @@ public final class MeasuredOperations implements ZooKeeperOperations {
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        NodePart part = new NodePart(Part.CHILDREN, path);
-        if (isSuspect(part)) {
-            examine(
-                    List.of(part),
-                    stat -> new Children(List.of(), stat),
-                    () -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)),
-                    reply);
-            return;
-        }
-        long sentOn = connection;
-        inner.children(path, silence.endedBy(answer -> {
-            note(part, answer, sentOn);
-            if (answer.isOk()) {
-                learn(path, answer.value().names());
-            }
-            reply.accept(answer);
-        }));
+        NodePart part = new NodePart(true, path);
+        read(part, stat -> new Children(List.of(), stat), told -> inner.children(path, told), reply);
     }
 
     @Override
@@ -277,7 +260,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     private void readData(String path, Consumer<Consumer<Answer<Content>>> send, Consumer<Answer<Content>> reply) {
-        read(new NodePart(Part.DATA, path), stat -> new Content(new byte[0], stat), send, reply);
+        read(new NodePart(false, path), stat -> new Content(new byte[0], stat), send, reply);
     }
 
     /**
@@ -296,7 +279,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     private <T> void send(List<NodePart> parts, Consumer<Consumer<Answer<T>>> send, Consumer<Answer<T>> reply) {
         long sentOn = connection;
         send.accept(silence.endedBy(answer -> {
-            parts.forEach(part -> note(part, answer, sentOn));
+            note(parts, answer, sentOn);
             reply.accept(answer);
         }));
     }
@@ -337,8 +320,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
 
     private void readTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         List<NodePart> parts = operations.stream()
-                .map(read ->
-                        new NodePart(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
+                .map(read -> new NodePart(read.getType() == OpCode.getChildren, read.getPath()))
                 .toList();
         List<NodePart> suspects = parts.stream().filter(this::isSuspect).toList();
         if (!suspects.isEmpty()) {
@@ -350,7 +332,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
             List<OpResult> results = answer.valueOrNull();
             for (int i = 0; results != null && i < results.size(); i++) {
                 if (results.get(i) instanceof GetChildrenResult list) {
-                    learn(parts.get(i).path(), list.getChildren());
+                    learn(parts.get(i), list.getChildren());
                 }
             }
             reply.accept(answer);
@@ -410,7 +392,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
                 containers.note(answer, isCut);
             }
             if (isLarge) {
-                note(LARGE_REQUEST, answer, sentOn);
+                note(List.of(LARGE_REQUEST), answer, sentOn);
             }
             reply.accept(answer);
         }));

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PauseDetector {
     static final int BEATS_IN_A_TIMEOUT = 16;
+    /** Stops that are shorter than this part of T do no harm. */
+    private static final int HARMLESS = 12;
 
     private final EngineScheduler scheduler;
     private long timeoutNanos;
@@ -79,7 +81,7 @@ public final class PauseDetector {
 
     private void beat() {
         long now = scheduler.nanoTime();
-        long stop = stopLength();
+        long stop = timeoutNanos / HARMLESS;
         if (now - lastBeat > Math.max(stop, period + stop / 4)) {
             boolean another = !stopped || lastBeat - resumedAt >= timeoutNanos;
             stoppedAt = another ? lastBeat : stoppedAt;
@@ -90,18 +92,13 @@ public final class PauseDetector {
         lastBeat = now;
     }
 
-    /** Shorter ones do no harm. */
-    private long stopLength() {
-        return timeoutNanos / 12;
-    }
-
     /**
      * The time as of which a committed write proves the session: when it was sent, or the beginning of a stop that was
      * over only just before. To be called for each answered write.
      */
     long provenAsOf(long sentAt) {
         beat();
-        boolean isAfterStop = stopped && sentAt - stoppedAt > stopLength();
+        boolean isAfterStop = stopped && sentAt - stoppedAt > timeoutNanos / HARMLESS;
         long halfATick = timeoutNanos / 4; // a session time-out has at least two ticks
         boolean isReported = answered && sentAt - answeredAt >= halfATick;
         if (!isAfterStop || isReported || sentAt - resumedAt >= timeoutNanos) {

@@ -24,8 +24,9 @@ import java.util.function.Supplier;
 public final class SessionNodes {
     private final int packetLimit;
     private final int limit;
-    private final Map<String, List<Runnable>> waiting =
-            new HashMap<>(); // by id of the node; most lists are empty and shared
+    /** By id of the node; most lists are empty and shared. */
+    private final Map<String, List<Runnable>> waiting = new HashMap<>();
+
     private long bytes;
 
     SessionNodes(ZooKeeperOperations operations) {

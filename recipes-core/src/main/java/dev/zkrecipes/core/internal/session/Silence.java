@@ -17,13 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends a handle that neither answers nor ends. Servers that have lost data refuse a session that has seen more than
- * they know, which ZooKeeper's client never takes for the session's end; and threads of the client may have died for
- * want of memory. So a handle is given up when a session time-out and a half has passed in which no server has answered
- * it, although there was no connection or something was asked: it is reported as expired, what was asked is answered
- * so, and it is closed. By then the session is over by every clock but that of servers that were away. The time is
- * counted in beats of the engine: a process that was stopped first hears what the server has to say. Confined to the
- * engine thread.
+ * Ends a handle that neither answers nor ends: ZooKeeper's client never takes it for the session's end when servers
+ * that have lost data refuse a session that has seen more than they know; and threads of the client may have died for
+ * want of memory. A handle is given up when no server has answered it for a session time-out and a half, although there
+ * was no connection or something was asked. It is reported as expired, what was asked is answered so, and it is closed.
+ * The time is counted in beats of the engine: a process that was stopped first hears what the server has to say.
+ * Confined to the engine thread.
  */
 final class Silence {
     private static final Logger log = LoggerFactory.getLogger(Silence.class);

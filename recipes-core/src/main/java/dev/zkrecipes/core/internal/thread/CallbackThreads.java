@@ -28,6 +28,10 @@ final class CallbackThreads implements Executor {
     private final AtomicBoolean watched = new AtomicBoolean();
     private volatile boolean closed;
 
+    CallbackThreads(String namePrefix, EngineScheduler scheduler) {
+        this(EngineThreads.idling(MOST, namePrefix), scheduler);
+    }
+
     CallbackThreads(ThreadPoolExecutor pool, EngineScheduler scheduler) {
         this.pool = pool;
         this.scheduler = scheduler;

@@ -36,8 +36,8 @@ public final class Callbacks {
     /** Callbacks run on the one executor, if there is one, and losses are reported on the other. */
     public static Callbacks on(@Nullable Executor given, @Nullable Executor givenForLosses, EngineScheduler scheduler) {
         return new Callbacks(
-                EngineThreads.callbacks("zkrecipes-callback-", scheduler),
-                EngineThreads.callbacks("zkrecipes-loss-", scheduler),
+                new CallbackThreads("zkrecipes-callback-", scheduler),
+                new CallbackThreads("zkrecipes-loss-", scheduler),
                 given,
                 givenForLosses);
     }

@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.thread;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import dev.zkrecipes.core.internal.wire.Printable;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.util.concurrent.ExecutorService;
@@ -24,11 +23,6 @@ public final class EngineThreads {
     /** The thread of a client's engine, not started yet. */
     public static Thread engine(Runnable loop) {
         return named("zkrecipes-engine-").newThread(loop);
-    }
-
-    /** Where user code runs, or losses are told. */
-    static CallbackThreads callbacks(String prefix, EngineScheduler scheduler) {
-        return new CallbackThreads(idling(CallbackThreads.MOST, prefix), scheduler);
     }
 
     /** Asks a supplier for handles. */

@@ -121,7 +121,7 @@ class HoldingNodesTest {
     }
 
     private static Set<LockNode> find(LockSpec spec, LockDriver ruling, List<LockNode> nodes) {
-        return new HoldingNodes(spec, ruling, nodes).find();
+        return new LockQueue(spec, ruling, nodes).holding();
     }
 
     @Test
