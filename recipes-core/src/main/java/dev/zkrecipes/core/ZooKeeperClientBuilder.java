@@ -5,6 +5,7 @@ package dev.zkrecipes.core;
 
 import com.google.common.base.Preconditions;
 import com.google.common.primitives.Bytes;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.internal.lock.JarVersions;
 import dev.zkrecipes.core.internal.wire.Acls;
@@ -14,7 +15,6 @@ import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.PathSettings;
-import dev.zkrecipes.core.internal.zk.TimeBounds;
 import dev.zkrecipes.core.internal.zk.TlsSettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -98,7 +98,7 @@ public final class ZooKeeperClientBuilder {
      * @throws IllegalArgumentException if it is out of these bounds
      */
     public ZooKeeperClientBuilder sessionTimeout(Duration timeout) {
-        sessionTimeout = TimeBounds.session(timeout);
+        sessionTimeout = checked(timeout, "sessionTimeout", 10);
         return this;
     }
 
@@ -111,7 +111,7 @@ public final class ZooKeeperClientBuilder {
      * @throws IllegalArgumentException if it is out of these bounds
      */
     public ZooKeeperClientBuilder requestTimeout(Duration timeout) {
-        requestTimeout = TimeBounds.request(timeout);
+        requestTimeout = checked(timeout, "requestTimeout", 1);
         return this;
     }
 
@@ -125,7 +125,10 @@ public final class ZooKeeperClientBuilder {
      * @throws IllegalArgumentException if they are out of these bounds
      */
     public ZooKeeperClientBuilder retryDelay(Duration first, Duration longest) {
-        TimeBounds.checkPace(first, longest);
+        checked(first, "first retry delay", 1);
+        checked(longest, "longest retry delay", 1);
+        Preconditions.checkArgument(
+                first.compareTo(longest) <= 0, "first retry delay %s is longer than the longest, %s", first, longest);
         firstRetryDelay = first;
         longestRetryDelay = longest;
         return this;
@@ -340,6 +343,20 @@ public final class ZooKeeperClientBuilder {
             throw e;
         }
         return client;
+    }
+
+    /** An engine whose timers run out at once does nothing else. */
+    @CanIgnoreReturnValue
+    private static Duration checked(Duration value, String name, long leastMillis) {
+        Objects.requireNonNull(value, name + " is null: give a duration, or leave the setting out for its default");
+        Preconditions.checkArgument(
+                value.compareTo(Duration.ofMillis(leastMillis)) >= 0
+                        && value.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) <= 0,
+                "%s is %s, must be from %s ms to 2^31-1 ms",
+                name,
+                value,
+                leastMillis);
+        return value;
     }
 
     private static Function<String, List<ACL>> always(List<ACL> acl) {

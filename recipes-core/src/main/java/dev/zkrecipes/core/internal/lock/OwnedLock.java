@@ -102,11 +102,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     /** Throws if the calling thread would wait for itself. */
     final void requireMayBlock() {
-        if (worksOn == null) {
-            Blocking.requireNoEventThread();
-        } else {
-            Blocking.requireMayBlock(worksOn.scheduler);
-        }
+        Blocking.requireMayBlock(worksOn == null ? null : worksOn.scheduler);
     }
 
     final void requireOpen() {

@@ -158,7 +158,6 @@ public final class Session {
         observers.remove(observer);
     }
 
-    /** A write that was sent at {@code sentAt} has been committed. */
     public void committed(long sentAt) {
         committed(sentAt, true);
     }
@@ -179,17 +178,13 @@ public final class Session {
 
     /**
      * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. That one does not is
-     * an answer of the leader too, and as committed. While the handle lives, its answer comes before that of any
-     * request that is sent after it.
+     * an answer of the leader too, and as committed.
      */
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         check(paths, () -> true, reply);
     }
 
-    /**
-     * Sends one committed check that these paths exist. If they do, it is asked whether it {@code isLast}: whether no
-     * others are still to be looked for, see {@link #committed}.
-     */
+    /** If all exist, it is asked whether it {@code isLast}: whether no others are still to be looked for. */
     void check(List<String> paths, BooleanSupplier isLast, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
         operations.multi(paths.stream().map(path -> Op.check(path, -1)).toList(), answer -> {

@@ -48,7 +48,6 @@ record SessionProof(long sentAt, long asOf, long reportedAt, boolean connected) 
         return connected ? Math.max(byReports - now, byPings - now) : 0;
     }
 
-    /** Whether T has passed since the last committed write was sent. */
     boolean isOutlived(long timeout, long now) {
         return now - sentAt >= timeout;
     }

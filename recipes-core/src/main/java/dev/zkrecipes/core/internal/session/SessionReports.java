@@ -48,7 +48,6 @@ final class SessionReports {
         this.reported = knownSince;
     }
 
-    /** The reports of a session of which nothing is known yet. */
     static SessionReports ofUnknown(long now) {
         return new SessionReports(now - LONG_AGO.toNanos());
     }

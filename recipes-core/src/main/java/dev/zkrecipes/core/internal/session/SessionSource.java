@@ -12,7 +12,6 @@ public interface SessionSource {
         /** The session to use now. It has not ended; it need not be connected yet. */
         void with(Session session);
 
-        /** The path of the lock that it needs it for. */
         String lockPath();
 
         /** There is no session and there will be none. */

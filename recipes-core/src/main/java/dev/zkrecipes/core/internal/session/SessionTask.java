@@ -46,7 +46,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         this.state = seeking;
     }
 
-    /** A session was found, connected or not. */
+    /** It need not be connected. */
     protected abstract void onSession(Session found);
 
     /** The session has ended. What was known of it is void. */
@@ -93,7 +93,6 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         };
     }
 
-    /** Runs a transition; an exception fails the machine. */
     public final void guard(Runnable transition) {
         try {
             transition.run();

@@ -27,29 +27,20 @@ public final class Blocking {
         }
     }
 
-    /** Whether the caller may wait for the engine: on the threads that feed it, it would wait for itself. */
-    public static boolean mayBlock(EngineScheduler engine) {
-        return !isEventThread() && !engine.isEngineThread();
+    /** Whether the caller may wait for this engine, if any: on the threads that feed it, it would wait for itself. */
+    public static boolean mayBlock(@Nullable EngineScheduler engine) {
+        return !isEventThread() && (engine == null || !engine.isEngineThread());
     }
 
     public static boolean isEventThread() {
         return Thread.currentThread().getClass().getName().equals(EVENT_THREAD);
     }
 
-    public static void requireMayBlock(EngineScheduler engine) {
+    public static void requireMayBlock(@Nullable EngineScheduler engine) {
         if (!mayBlock(engine)) {
             throw new IllegalStateException("a blocking lock call on thread "
                     + EngineThreads.nameOf(Thread.currentThread())
                     + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
-        }
-    }
-
-    /** Refuses to block an event thread of ZooKeeper's, for a lock without an engine of ours. */
-    public static void requireNoEventThread() {
-        if (isEventThread()) {
-            throw new IllegalStateException(
-                    "a blocking lock call on thread " + EngineThreads.nameOf(Thread.currentThread())
-                            + " could wait for an event that this thread has to deliver: call from another thread");
         }
     }
 
@@ -84,7 +75,6 @@ public final class Blocking {
         }
     }
 
-    /** Never waits. */
     @SuppressWarnings("NullAway") // the future has ended
     private static <T> T valueOf(CompletableFuture<T> done) {
         try {

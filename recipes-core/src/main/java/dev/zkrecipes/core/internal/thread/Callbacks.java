@@ -52,7 +52,6 @@ public final class Callbacks {
         runOn(executor, own, new OneRun(task));
     }
 
-    /** Runs a task that reports a loss, and logs its failure. */
     public void tellLoss(Runnable task) {
         runOn(losses, ownForLosses, new OneRun(task));
     }

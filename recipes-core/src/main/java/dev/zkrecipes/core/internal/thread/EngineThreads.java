@@ -25,7 +25,6 @@ public final class EngineThreads {
         return named("zkrecipes-engine-").newThread(loop);
     }
 
-    /** Asks a supplier for handles. */
     public static ExecutorService supplier() {
         return idling(1, "zkrecipes-supplier-");
     }

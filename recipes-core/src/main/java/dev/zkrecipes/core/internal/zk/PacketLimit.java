@@ -28,7 +28,6 @@ public final class PacketLimit {
     /** The bytes in front of each operation of a {@code multi}, and behind the last one. */
     private static final int OPERATION_HEADER = 9;
 
-    /** What a {@code multi} takes beside its operations. */
     public static final int AROUND_OPERATIONS = REQUEST_HEADER + OPERATION_HEADER;
 
     private PacketLimit() {}
