@@ -14,7 +14,6 @@ import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
-import dev.zkrecipes.core.internal.zk.PathSettings;
 import dev.zkrecipes.core.internal.zk.TlsSettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +40,7 @@ public final class ZooKeeperClientBuilder {
     private @Nullable Duration requestTimeout;
     private Duration firstRetryDelay = Duration.ofMillis(20);
     private Duration longestRetryDelay = Duration.ofSeconds(1);
-    private String namespace = PathSettings.NO_NAMESPACE;
+    private String namespace = "/";
     private Function<String, List<ACL>> aclOf = always(Acls.copy(ZooDefs.Ids.OPEN_ACL_UNSAFE));
     private final List<ClientSettings.AuthInfo> auth = new ArrayList<>();
     private @Nullable ZKClientConfig clientConfig;
@@ -327,7 +326,8 @@ public final class ZooKeeperClientBuilder {
                         requestTimeout,
                         firstRetryDelay,
                         longestRetryDelay,
-                        new PathSettings(namespace, aclOf),
+                        namespace,
+                        aclOf,
                         List.copyOf(auth),
                         clientConfig,
                         ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,

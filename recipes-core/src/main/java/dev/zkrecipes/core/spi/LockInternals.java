@@ -15,7 +15,7 @@ import dev.zkrecipes.core.internal.lock.PathQueries;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.internal.zk.PathSettings;
+import dev.zkrecipes.core.internal.zk.ClientSettings;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -66,9 +66,9 @@ public final class LockInternals {
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");
         this.client = EngineClient.of(client);
-        PathSettings paths = this.client.settings().paths();
-        String whole = paths.whole(path);
-        this.spec = new LockSpec(paths.acl(whole), whole, driver, options);
+        ClientSettings settings = this.client.settings();
+        String whole = settings.whole(path);
+        this.spec = new LockSpec(settings.aclOf().apply(whole), whole, driver, options);
     }
 
     /** {@return where the lock is, below the client's chroot, as in {@link InterProcessLock#path()}} */

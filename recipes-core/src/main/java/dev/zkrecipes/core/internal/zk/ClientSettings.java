@@ -4,20 +4,27 @@
 package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** The checked settings of a client. */
+/**
+ * The checked settings of a client. Its locks are below the namespace, {@code /} for none, and their ACLs, unless they
+ * have their own, are made of their whole paths.
+ */
 @SuppressWarnings("ArrayRecordComponent") // credentials are never compared or printed
 public record ClientSettings(
         Duration sessionTimeout,
         @Nullable Duration requestTimeout,
         Duration firstRetryDelay,
         Duration longestRetryDelay,
-        PathSettings paths,
+        String namespace,
+        Function<String, List<ACL>> aclOf,
         List<AuthInfo> auth,
         @Nullable ZKClientConfig clientConfig,
         String ownerLabel,
@@ -26,6 +33,15 @@ public record ClientSettings(
         @Nullable Duration slowAfter,
         boolean closeOnShutdown,
         boolean persistentPaths) {
+
+    /** The whole path of a lock; an IllegalArgumentException if it is no valid path. */
+    public String whole(String path) {
+        LockPath.check(path);
+        if (namespace.equals("/")) {
+            return path;
+        }
+        return path.equals("/") ? namespace : namespace + path;
+    }
 
     public record AuthInfo(String scheme, byte[] credentials) {
         @Override

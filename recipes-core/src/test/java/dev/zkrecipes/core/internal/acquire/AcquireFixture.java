@@ -76,7 +76,7 @@ final class AcquireFixture {
     }
 
     LockSpec specAt(String path, LockDriver driver, LockOptions options) {
-        return new LockSpec(engine.settings().paths().acl("/"), path, driver, options);
+        return new LockSpec(engine.settings().aclOf().apply("/"), path, driver, options);
     }
 
     /** Mutexes on several paths, as one. */

@@ -16,7 +16,6 @@ import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
-import dev.zkrecipes.core.internal.zk.PathSettings;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -38,7 +37,8 @@ class ClientConnectionTest {
             Duration.ofHours(1),
             Duration.ofMillis(100),
             Duration.ofSeconds(1),
-            PathSettings.of(ZooDefs.Ids.OPEN_ACL_UNSAFE),
+            "/",
+            path -> ZooDefs.Ids.OPEN_ACL_UNSAFE,
             List.of(),
             null,
             "",

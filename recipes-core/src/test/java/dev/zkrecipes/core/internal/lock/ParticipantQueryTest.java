@@ -35,7 +35,7 @@ class ParticipantQueryTest {
             .callbackExecutor(Runnable::run)
             .build());
     private final LockSpec spec = new LockSpec(
-            client.settings().paths().acl("/"), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
+            client.settings().aclOf().apply("/"), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
 
     @BeforeEach
     void fillTheQueue() {
