@@ -85,18 +85,17 @@ final class ClientConnection {
         if (session != used && !session.isEnded()) {
             used = session;
             handle = session.zk().handle();
-            tellState(session, session.state(), false);
+            tellState(session, session.state());
         }
     }
 
-    /** The state of a session has changed. {@code mayBeLast} if no other session follows when this one is closed. */
-    void onState(Session session, State state, boolean mayBeLast) {
+    void onState(Session session, State state) {
         if (session == used) {
-            tellState(session, state, mayBeLast);
+            tellState(session, state);
         }
     }
 
-    private void tellState(Session session, State next, boolean mayBeLast) {
+    private void tellState(Session session, State next) {
         sessionId = session.zk().sessionId();
         refused = next == State.AUTH_FAILED || (refused && next != State.CONNECTED);
         if (session.timeoutNanos() > 0) {
@@ -104,7 +103,7 @@ final class ClientConnection {
             requestTimeout = requestTimeoutFor(sessionTimeout);
         }
         if (!closing.getAsBoolean()) { // the end of closing tells of itself
-            boolean over = next == State.CLOSED && mayBeLast;
+            boolean over = next == State.CLOSED && kind instanceof HandleKind.Wrapped; // no other handle follows
             report(over ? ConnectionState.CLOSED : shown(next));
         }
         if (next == State.CONNECTED) {
@@ -176,19 +175,19 @@ final class ClientConnection {
                 : trouble.error(consequence);
     }
 
-    /** The servers, the state and the session. {@code isAskedFor} if the client asks for its session time-outs. */
-    String describe(boolean isAskedFor) {
+    /** The servers, the state and the session. */
+    String describe() {
         long id = sessionId;
         String servers =
                 kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
         return servers + ", " + state + ", "
-                + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout(isAskedFor));
+                + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout());
     }
 
     /** The session time-out, and the one that was asked for if the server granted another. */
-    private String grantedTimeout(boolean isAskedFor) {
+    private String grantedTimeout() {
         Duration granted = sessionTimeout;
-        boolean isOther = isAskedFor && !granted.equals(settings.sessionTimeout());
+        boolean isOther = kind.ownsSessions() && !granted.equals(settings.sessionTimeout());
         return " with a time-out of " + granted
                 + (isOther ? ", while " + settings.sessionTimeout() + " was asked for" : "");
     }

@@ -36,6 +36,7 @@ import org.slf4j.LoggerFactory;
 final class ClientSessions {
     private static final Logger log = LoggerFactory.getLogger(ClientSessions.class);
 
+    private final HandleKind kind;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
     private final ClientConnection connection;
@@ -57,16 +58,17 @@ final class ClientSessions {
             Supplier<Backoff> newPace,
             BooleanSupplier closing,
             Runnable onChange) {
+        this.kind = kind;
         this.settings = settings;
         this.scheduler = scheduler;
         this.connection = connection;
         this.closing = closing;
         this.onChange = onChange;
         this.containers = new Containers(settings.persistentPaths(), scheduler);
-        this.source = sourceOf(kind, newPace);
+        this.source = sourceOf(newPace);
     }
 
-    private SessionSource sourceOf(HandleKind kind, Supplier<Backoff> newPace) {
+    private SessionSource sourceOf(Supplier<Backoff> newPace) {
         if (kind instanceof HandleKind.Opened opened) {
             return new OpenedSessions(
                     () -> session(new OpenedHandles(opened, settings, scheduler)), newPace.get(), scheduler);
@@ -118,7 +120,7 @@ final class ClientSessions {
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,
-                source.ownsSessions(),
+                kind.ownsSessions(),
                 (changed, state) -> onState(changed, state, pauses));
         pauses.begin();
         living.add(session);
@@ -136,7 +138,7 @@ final class ClientSessions {
         } else if (session.connection() > 0 && !closing.getAsBoolean()) {
             LockLog.sessionIsConnected(session.zk().sessionId(), false);
         }
-        connection.onState(session, state, !source.renewsSessions());
+        connection.onState(session, state);
         if (state.isFinal()) {
             living.remove(session);
             logEnd(session, state);
@@ -152,7 +154,7 @@ final class ClientSessions {
             return;
         }
         Duration granted = Duration.ofNanos(session.timeoutNanos());
-        LockLog.sessionBegins(id, source.ownsSessions() ? settings.sessionTimeout() : granted, granted);
+        LockLog.sessionBegins(id, kind.ownsSessions() ? settings.sessionTimeout() : granted, granted);
     }
 
     private void logEnd(Session session, State state) {
@@ -171,7 +173,7 @@ final class ClientSessions {
                     "ZooKeeper session 0x{} has ended ({}): its locks are lost, waiting acquires {}.",
                     id,
                     state,
-                    source.ownsSessions() ? "queue again in the next session" : "need a new handle");
+                    kind.ownsSessions() ? "queue again in the next session" : "need a new handle");
         }
     }
 }

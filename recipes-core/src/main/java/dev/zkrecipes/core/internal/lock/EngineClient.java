@@ -245,8 +245,7 @@ public final class EngineClient {
 
     @Override
     public String toString() {
-        return "ZooKeeperClient[" + connection.describe(sessions.source().ownsSessions()) + ", owner " + ownerLabel()
-                + "]";
+        return "ZooKeeperClient[" + connection.describe() + ", owner " + ownerLabel() + "]";
     }
 
     // ---- Its end.
@@ -307,7 +306,7 @@ public final class EngineClient {
 
     private void awaitDeletions(List<KeepAlive.Grant> held) {
         List<Session> alive = sessions.living();
-        boolean closingDeletes = sessions.source().ownsSessions()
+        boolean closingDeletes = kind.ownsSessions()
                 && !cleaner.hasNodesBeside(alive)
                 && alive.stream().allMatch(session -> session.nodes().isSmall());
         CompletableFuture<Void> cleaned = closingDeletes ? CompletableFuture.completedFuture(null) : cleaner.idle();

@@ -98,9 +98,4 @@ public final class OpenedSessions implements SessionSource {
     public void stop() {
         stopped = true;
     }
-
-    @Override
-    public boolean ownsSessions() {
-        return true;
-    }
 }

@@ -32,14 +32,4 @@ public interface SessionSource {
     default void onEnded(Session session) {}
 
     default void stop() {}
-
-    /** Whether another session may follow one that has ended. */
-    default boolean renewsSessions() {
-        return true;
-    }
-
-    /** Whether closing a session makes the server delete its nodes. */
-    default boolean ownsSessions() {
-        return false;
-    }
 }

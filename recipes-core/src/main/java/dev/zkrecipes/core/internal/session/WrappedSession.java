@@ -38,9 +38,4 @@ public final class WrappedSession implements SessionSource {
                     + "); close it, open a new handle and wrap that, or let the client open its own sessions"));
         }
     }
-
-    @Override
-    public boolean renewsSessions() {
-        return false;
-    }
 }

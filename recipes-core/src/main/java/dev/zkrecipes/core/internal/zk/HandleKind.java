@@ -54,6 +54,11 @@ public sealed interface HandleKind {
         }
     }
 
+    /** Whether the client opens and closes its sessions itself. */
+    default boolean ownsSessions() {
+        return this instanceof Opened || this instanceof Simulated;
+    }
+
     /** Refuses handles on which a wake-up can be lost or whose writes go nowhere. */
     static void requireUsable(ZooKeeper handle) {
         Objects.requireNonNull(handle, "handle");

@@ -114,7 +114,7 @@ class ClientConnectionTest {
         Session session = session();
         connection.use(session);
         closes = true;
-        connection.onState(session, State.DISCONNECTED, false);
+        connection.onState(session, State.DISCONNECTED);
         connection.end();
         EngineScheduler clock = new EngineExecutor(true);
         assertThat(connection.await(Deadline.after(Duration.ofHours(1), clock))).isFalse();

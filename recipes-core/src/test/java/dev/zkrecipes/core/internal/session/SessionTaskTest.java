@@ -71,16 +71,6 @@ class SessionTaskTest {
 
         @Override
         public void stop() {}
-
-        @Override
-        public boolean renewsSessions() {
-            return true;
-        }
-
-        @Override
-        public boolean ownsSessions() {
-            return true;
-        }
     }
 
     /** Notes what it is told. */
