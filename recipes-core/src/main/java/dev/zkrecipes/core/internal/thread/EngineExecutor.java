@@ -44,7 +44,7 @@ public final class EngineExecutor implements EngineScheduler {
     private static final int MOST_BY_THE_WAY = 16;
 
     private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
-    private final NavigableSet<Alarm> alarms = new TreeSet<>(Alarm.ORDER); // the runner's
+    final NavigableSet<Alarm> alarms = new TreeSet<>(Alarm.ORDER); // the runner's
     private final AtomicLong alarmsSoFar = new AtomicLong();
     private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
     private final Thread thread = EngineThreads.engine(this::runUntilClosed);
@@ -56,7 +56,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     private record Task(Runnable body, long at, boolean isForOwnThread) {}
 
-    private record Alarm(Runnable body, long at, long number) {
+    record Alarm(Runnable body, long at, long number) {
         static final Comparator<Alarm> ORDER = (one, other) ->
                 one.at == other.at ? Long.compare(one.number, other.number) : Long.signum(one.at - other.at);
     }
@@ -201,11 +201,6 @@ public final class EngineExecutor implements EngineScheduler {
     @Override
     public void close() {
         handOver(this::end);
-    }
-
-    /** How many alarms are set. To be called by a task. */
-    int alarms() {
-        return alarms.size();
     }
 
     // ---- What the runner does.
