@@ -17,14 +17,13 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Checks whether the path of a lock with an ACL of its own has that ACL, and remembers those that have. A path that
- * another client made may have another one, and a client with DELETE there can delete any node in the queue. Locks
- * without an ACL of their own are not checked.
+ * Checks whether the path of a lock with an ACL of its own has that ACL: another client may have made it, and a client
+ * with DELETE there can delete any node in the queue.
  *
  * <p>Only the server knows what an ACL amounts to: {@code auth}, for one, stands for the creator. So the path is
  * compared with a node of the lock's that was made with the ACL. While the path has that child, no other node can take
- * its place. What is remembered is the node, not the name: a path that was recreated, or whose ACL was changed, is
- * another one. Confined to the engine thread.
+ * its place. What was right is remembered by its versions, as the path may be recreated or its ACL changed. Confined to
+ * the engine thread.
  */
 public final class CheckedAcls {
 
@@ -52,7 +51,6 @@ public final class CheckedAcls {
         return !spec.hasOwnAcl() || versions.get(new Key(spec)) != null;
     }
 
-    /** Whether the path is the one that was found right. */
     public boolean isAsChecked(LockSpec spec, Optional<Stat> seen) {
         return !spec.hasOwnAcl()
                 || seen.map(Version::new)

@@ -19,9 +19,8 @@ import org.apache.zookeeper.OpResult;
  * one {@code multi} of checks that names all nodes it holds. Its answer, which is committed, renews the session's
  * proof, and tells if a node is gone. If the proof is still good for less than another third of T, because answers are
  * slow or the process stood still, a second check follows at once, which proves more, see {@link SessionReports}. When
- * T has passed since the last committed write, every lease is lost, without asking anybody.
- *
- * <p>Confined to the engine thread.
+ * T has passed since the last committed write, every lease is lost, without asking anybody. Confined to the engine
+ * thread.
  */
 public final class KeepAlive {
     /** Keeps a check far below ZooKeeper's packet limit of 1 MiB, also if the paths are not of ASCII. */

@@ -173,8 +173,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
 
     /**
      * Whether a request was lost with the connection that it was given for; not if that one never came about. A loss is
-     * known sooner than the change of the state, which may not be told at all: later requests go over the next
-     * connection.
+     * known before the change of the state, which may not be told at all: later requests go over the next connection.
      */
     private boolean isLost(Answer<?> answer, long sentOn) {
         boolean isLost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;

@@ -21,9 +21,7 @@ import org.apache.zookeeper.KeeperException.Code;
  * The children of lock paths that have the form of lock nodes by chance, such as a path of the application's that ends
  * in ten digits. Lock nodes are ephemeral, so a child that is not holds no lock. Lists of this session do not show it
  * any more; once a list of the server's does not, it is forgotten, since a node that comes later by that name is
- * another one.
- *
- * <p>Confined to the engine thread.
+ * another one. Confined to the engine thread.
  */
 public final class PersistentChildren {
     private final ZooKeeperOperations zk;
@@ -64,7 +62,6 @@ public final class PersistentChildren {
         }
     }
 
-    /** Once for all that ask at the same time. */
     private void read(String nodePath, Consumer<Answer<Access>> reply) {
         List<Consumer<Answer<Access>>> all = asked.computeIfAbsent(nodePath, first -> new ArrayList<>(1));
         all.add(reply);

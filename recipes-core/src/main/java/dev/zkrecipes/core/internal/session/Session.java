@@ -34,7 +34,6 @@ public final class Session {
 
     /** Hears of the state of a session, on the engine thread. */
     interface Observer {
-        /** It is connected, for the first time or again. */
         void onConnected();
 
         /** It has ended with {@code state}; a client that can have another one has asked for it already. */
@@ -88,7 +87,6 @@ public final class Session {
         this.lists = new ListBatcher(operations, scheduler, this::check);
     }
 
-    /** Takes up the state that the handle is in already. */
     public void begin() {
         become(operations.initialState());
     }
@@ -121,7 +119,6 @@ public final class Session {
         return state == State.CONNECTED;
     }
 
-    /** The number of the present connection, or of the last one. */
     public int connection() {
         return connections;
     }

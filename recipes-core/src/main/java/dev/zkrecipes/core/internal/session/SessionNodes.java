@@ -14,12 +14,11 @@ import java.util.function.Supplier;
 
 /**
  * The bytes of the paths of one session's nodes. When a session ends, the server logs one transaction that names all of
- * them. It reads its log with the limit of packets, {@code jute.maxbuffer}, and as much again in its default settings;
- * a record above that keeps the server from starting, and followers from following. So a session's nodes stay below
- * seven eighths of the client's limit: what is left is for a chroot, which is not seen here on a handle of the
- * application's, and for servers that allow no more than the limit itself.
- *
- * <p>A node counts from before its create is sent until it is known to be gone. Confined to the engine thread.
+ * them; one that is larger than {@code jute.maxbuffer}, and as much again in its default settings, keeps it from
+ * starting, and followers from following. So a session's nodes stay below seven eighths of the client's limit: what is
+ * left is for a chroot, which is not seen here on a handle of the application's, and for servers that allow no more
+ * than the limit. A node counts from before its create is sent until it is known to be gone. Confined to the engine
+ * thread.
  */
 public final class SessionNodes {
     private final int packetLimit;
@@ -38,7 +37,6 @@ public final class SessionNodes {
         return packetLimit;
     }
 
-    /** Refuses nodes for which there is no room, with so many more bytes of paths. */
     public void requireRoom(Supplier<String> lockPath, long more) {
         if (bytes + more > limit) {
             throw new LockLimitException("lock " + lockPath.get() + ": its session has " + waiting.size()

@@ -4,9 +4,8 @@
 package dev.zkrecipes.core.internal.session;
 
 /**
- * What committed writes have proven of a session. Only a committed write proves that the ensemble, and not just one
- * server, still holds the session. The leader's clock for the session decides how long it keeps holding it. Two things
- * are known of that clock, and the later time counts:
+ * What committed writes have proven of a session; nothing else proves that the ensemble, and not just one server, still
+ * holds it. How long it does is up to the leader's clock, of which two things are known. The later time counts:
  *
  * <ul>
  *   <li>what the leader must have heard by the last committed write, see {@link SessionReports}: the session lives for
@@ -19,14 +18,13 @@ package dev.zkrecipes.core.internal.session;
  * <p>Both leave a 24th of T for clocks and servers that are not exact. A disconnect voids the proof until a write is
  * sent after it and committed.
  *
- * @param sentAt when the last committed write was sent
- * @param asOf what it counts as, if nothing is known of reports: the same, or earlier
+ * @param sentAt of the last committed write
+ * @param asOf what that counts as, if nothing is known of reports: the same, or earlier
  * @param reportedAt when the leader had heard of the session, or later
  * @param connected whether the connection has stood since
  */
 record SessionProof(long sentAt, long asOf, long reportedAt, boolean connected) {
 
-    /** The proof of a session without a committed write yet. */
     static SessionProof ofNothing(long now, long reportedAt) {
         return new SessionProof(now, now, reportedAt, false);
     }

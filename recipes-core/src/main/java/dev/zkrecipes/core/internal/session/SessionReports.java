@@ -39,7 +39,6 @@ final class SessionReports {
     private long newestBefore;
     private long reported;
 
-    /** The reports of a session that is not older than that. */
     SessionReports(long knownSince) {
         this.answered = new Stage(knownSince);
         this.told = new Stage(knownSince);

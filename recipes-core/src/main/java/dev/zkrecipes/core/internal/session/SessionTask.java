@@ -34,10 +34,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     private @Nullable Runnable resumption;
     private @Nullable Timer timer;
 
-    /**
-     * Waits for a session in the state {@code seeking}, its first, and for a connection, or for a better time, in
-     * {@code paused}.
-     */
+    /** Waits for a session in {@code seeking}, its first state, and for a connection or a while in {@code paused}. */
     protected SessionTask(SessionSource sessions, Supplier<Backoff> newPace, Enum<?> seeking, Enum<?> paused) {
         this.sessions = sessions;
         this.newPace = newPace;
@@ -166,7 +163,6 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
 
     // ---- Pauses.
 
-    /** Runs the action now, or when there is a connection. */
     public final void whenConnected(Runnable action) {
         if (session().isConnected()) {
             action.run();

@@ -50,10 +50,7 @@ public final class SuppliedSessions implements SessionSource {
     private boolean failing;
     private boolean stopped;
 
-    /**
-     * Asks nobody yet. {@code asker} has one thread, and is shut down at the end. {@code onUsed} is told of the session
-     * that requests get from now on, even if they got it before.
-     */
+    /** {@code asker} has one thread. {@code onUsed} is told of the session that requests get from now on. */
     public SuppliedSessions(
             Supplier<ZooKeeper> supplier,
             ExecutorService asker,

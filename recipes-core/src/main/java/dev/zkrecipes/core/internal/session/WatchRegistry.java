@@ -38,18 +38,14 @@ import org.jspecify.annotations.Nullable;
  * that, since requests of a session are answered in order.
  *
  * <p><b>What no watch tells.</b> A server tells nobody of a change to a node that he may not read at that moment (since
- * 3.8.4 and 3.9.2), and the watch is spent. So once in a long while the watched nodes are looked at. Nothing else is
- * sent while nothing happens.
+ * 3.8.4 and 3.9.2), and the watch is spent. So once in a long while the watched nodes are looked at.
  */
 public final class WatchRegistry {
 
     /** Hears of a node's end and, if it subscribed to that, of its data. */
     public interface Subscriber {
 
-        /**
-         * The node was read and is there. Called after each read, and immediately for a subscriber joining an existing
-         * watch.
-         */
+        /** Called after each read that finds the node, and immediately for a subscriber joining an existing watch. */
         default void onRead(String path, Content content) {}
 
         /** The node is gone; the subscription has ended. */
@@ -59,8 +55,7 @@ public final class WatchRegistry {
         void onRefused(String path, Answer<?> answer);
     }
 
-    /** How many nodes one request looks at. */
-    private static final int TOGETHER = 100;
+    private static final int LOOKED_AT_TOGETHER = 100;
 
     private final ZooKeeperOperations zk;
     private final Supplier<State> state;
@@ -71,10 +66,6 @@ public final class WatchRegistry {
     private @Nullable Timer nextLook;
     private int missedEvents;
 
-    /**
-     * {@code later} runs a task after the longest retry delay, {@code afterALongWhile} when it is time to look at what
-     * is watched.
-     */
     WatchRegistry(
             ZooKeeperOperations zk,
             Supplier<State> state,
@@ -200,7 +191,7 @@ public final class WatchRegistry {
         nextLook = null;
         planLook();
         if (state.get() == State.CONNECTED) {
-            lookAt(Iterators.partition(all().toList().iterator(), TOGETHER));
+            lookAt(Iterators.partition(all().toList().iterator(), LOOKED_AT_TOGETHER));
         }
     }
 

@@ -60,10 +60,7 @@ public final class Blocking {
         return valueOf(future);
     }
 
-    /**
-     * Waits for a future that may be waited for any number of times before it ends: a wait that is over leaves nothing
-     * in it.
-     */
+    /** Waits for a future that may be waited for any number of times: a wait that is over leaves nothing in it. */
     @SuppressWarnings({"unchecked", "NullAway"}) // nobody sees the value of the limit
     public static <T> Optional<T> awaitAgain(CompletableFuture<T> future, Deadline deadline)
             throws InterruptedException {

@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread at a time is the runner. A thread that gives a task and finds no runner becomes it, runs a few tasks,
  * and steps down. What it leaves, and what falls due later, the engine's own thread runs, which otherwise sleeps.
  * Whoever gives a task first adds it and then looks for a runner; whoever steps down first does so and then looks for
- * tasks: so one of the two sees the other, and no task is left alone. A wake-up that comes before the sleep ends that
- * sleep.
+ * tasks: so one of the two sees the other. A wake-up that comes before the sleep ends that sleep.
  *
  * <p>The first task that throws is the last: see {@link #onFailure}.
  */

@@ -14,9 +14,7 @@ import java.util.Map;
  * The pauses of one client's tasks before they try again. Each task's pauses double up to a limit ({@link Backoff}),
  * and each ends in its second half, at a random time: clients that have lost the same server do not return together.
  * But pauses of this client that are of one length end together if they may. So what a thousand tasks need after one
- * lost answer is asked for once, and not a thousand times within a few milliseconds.
- *
- * <p>Confined to the engine thread.
+ * lost answer is asked for once, and not a thousand times within a few milliseconds. Confined to the engine thread.
  */
 public final class Pauses {
     private final EngineScheduler scheduler;

@@ -47,19 +47,15 @@ public final class HandleOperations implements ZooKeeperOperations {
     private List<Runnable> toDrop = new ArrayList<>();
 
     /**
-     * Begins in the current state. {@code states} is told of every request that is lost with the connection. If this
-     * library has opened the handle, its event thread may run tasks of the engine; when the handle ends, requests are
-     * answered on other threads of ZooKeeper's, which have to go on.
+     * Begins in the current state. The event thread of a handle that {@code isOwn} may run tasks of the engine; when
+     * the handle ends, requests are answered on other threads of ZooKeeper's, which have to go on.
      */
     public HandleOperations(
             ZooKeeper handle, HandleStates states, EngineScheduler scheduler, boolean isOwn, Runnable closing) {
         this(handle, states, scheduler, isOwn ? Blocking::isEventThread : () -> false, isOwn, closing);
     }
 
-    /**
-     * {@code mayRunHere} is asked on the thread that brings an answer or an event: whether it may run tasks of the
-     * engine.
-     */
+    /** {@code mayRunHere}: whether the thread that brings an answer or an event may run tasks of the engine. */
     HandleOperations(
             ZooKeeper handle,
             HandleStates states,
@@ -176,10 +172,9 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Removes the client's side of a watch that is silent already. Not with {@code local = true}, which would remove it
-     * even if the request is lost, but would hide that loss from everybody: see {@link HandleStates}. If the server has
-     * no such watch, as it has told nobody of the event that spent it, the client removes its side only if it is told
-     * so.
+     * Removes the client's side of a watch that is silent already. Not with {@code local = true}, which would hide a
+     * loss of the request from everybody: see {@link HandleStates}. If the server has no such watch, as it has told
+     * nobody of the event that spent it, the client removes its side only if it is told so.
      *
      * <p>The server keeps its side, as others may watch the node on this handle. But the data of paths that never go
      * are watched, too: beyond so many, the same request removes all data watches of the handle there.

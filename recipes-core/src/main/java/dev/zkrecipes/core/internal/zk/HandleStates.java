@@ -16,16 +16,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The states of one handle, in order and without the gaps that ZooKeeper's client leaves. It drops a session event that
- * tells the same as the last event of any kind, which has two consequences:
+ * The states of one handle, in order and without gaps. ZooKeeper's client drops a session event that tells the same as
+ * the last event of any kind, which has two consequences:
  *
  * <ul>
  *   <li>If a {@code removeWatches} with {@code local = true} is lost with the connection, nobody is told of that loss.
  *       The application may send such a request on a handle that it shares with us. So the connection is lost, too, if
  *       a request was lost with it and the event does not follow, and if the next connection is told of without it.
  *   <li>With Netty, which TLS needs, a node's event may be read after the loss of its connection. Then nobody is told
- *       of the next connection. So the server is asked when the handle says that it is connected and no event has said
- *       so.
+ *       of the next one. So the server is asked when the handle says that it is connected and no event has said so.
  * </ul>
  *
  * <p>Confined to the engine thread.
@@ -44,7 +43,6 @@ public final class HandleStates {
     private State last = State.CONNECTING;
     private @Nullable Timer doubt;
 
-    /** Begins CONNECTING; every change is told. */
     public HandleStates(Consumer<State> told, EngineScheduler scheduler) {
         this.told = told;
         this.scheduler = scheduler;
@@ -105,7 +103,6 @@ public final class HandleStates {
         become(state);
     }
 
-    /** A request was lost with the connection. */
     void onLoss() {
         if (hasConnection() && doubt == null) {
             doubt = scheduler.schedule(PATIENCE, () -> become(State.DISCONNECTED));

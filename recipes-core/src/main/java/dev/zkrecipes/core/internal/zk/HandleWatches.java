@@ -14,11 +14,9 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The watches that this library has on one handle. The handle may belong to the application and outlive the client, and
- * it keeps every watch that does not fire. So when the client is closed, only stubs that hold nothing may be left
- * there.
- *
- * <p>A consumer has one watch, on one node and of one kind. Both kinds on one node take two consumers. Thread-safe.
+ * The watches that this library has on one handle, which may outlive the client and keeps every watch that does not
+ * fire: when the client is closed, only stubs that hold nothing may be left there. A consumer has one watch, on one
+ * node and of one kind. Thread-safe.
  */
 final class HandleWatches {
     private final Consumer<Runnable> delivery;
@@ -63,7 +61,6 @@ final class HandleWatches {
         };
     }
 
-    /** Leaves nothing but stubs. */
     void clear() {
         pending.values().forEach(Stub::silence);
         pending.clear();
