@@ -7,10 +7,7 @@ import java.util.List;
 
 /** The paths to list. Equal queries share the answer. */
 public record ListQuery(List<Part> parts) {
-    /**
-     * By hand, as in all keys of the maps that each acquire uses: a JVM takes long to make the usual one at its first
-     * use.
-     */
+    /** By hand, as in all keys of maps that each acquire uses: a JVM takes long to make the usual one at first use. */
     @Override
     public int hashCode() {
         return parts.hashCode();

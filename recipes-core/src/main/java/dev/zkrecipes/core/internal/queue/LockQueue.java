@@ -28,9 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockQueue {
     /**
-     * The folder in which Curator's semaphores keep their permits. Whenever a permit is held, it is there. The folder
-     * beside it, "locks", tells nothing: ZooKeeper removes it while a permit is held and nobody queues, and other locks
-     * may have that name.
+     * The folder in which Curator's semaphores keep their permits. The folder beside it, "locks", tells nothing:
+     * ZooKeeper removes it while a permit is held and nobody queues, and other locks may have that name.
      */
     private static final String CURATOR_LEASES = "leases";
 
@@ -241,9 +240,7 @@ public final class LockQueue {
                 .orElse(Set.of());
     }
 
-    /**
-     * The place of a node that is not granted, right behind one that is. Only among equal numbers is there a choice.
-     */
+    /** The place of a node that is not granted, right behind one that is. Only equal numbers leave a choice. */
     private int firstNotGranted() {
         int low = 0;
         int high = nodes.size();

@@ -198,10 +198,7 @@ public final class LockSpec {
                 : Optional.empty();
     }
 
-    /**
-     * Whether the driver, whose rule may have changed, refuses the request under its own rule, even with nobody in
-     * front.
-     */
+    /** Whether the driver refuses the request under its own rule, which may have changed, even with nobody in front. */
     public boolean isHopeless() {
         return hasSharedRule() && decide(driver, List.of(), hypotheticalLast()) instanceof Decision.Never;
     }

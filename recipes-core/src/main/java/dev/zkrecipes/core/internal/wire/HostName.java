@@ -21,7 +21,6 @@ final class HostName {
 
     private HostName() {}
 
-    /** The name of this machine; "localhost" if it cannot be found out. */
     static String local() {
         return from(
                 List.of(Path.of("/proc/sys/kernel/hostname"), Path.of("/etc/hostname"), Path.of("/etc/myname")),

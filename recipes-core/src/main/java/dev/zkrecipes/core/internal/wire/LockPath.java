@@ -30,9 +30,8 @@ public final class LockPath {
         return path;
     }
 
-    // What each acquire joins is joined without +: at its first use of + with strings a JVM makes classes, and a
-    // command
-    // that takes one lock and ends would have to wait for that.
+    // What each acquire joins is joined without +: at its first use of + with strings a JVM makes classes, for which a
+    // command that takes one lock and ends would have to wait.
 
     public static String child(String parent, String name) {
         return String.join("/", parent.equals("/") ? "" : parent, name);
