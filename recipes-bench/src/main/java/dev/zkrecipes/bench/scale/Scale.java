@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
             "Measures how many locks a second one server and an ensemble of three give to more and more sessions, each"
                     + " with a path of its own, and how long an acquire takes at 50 and 90 %% of that: this library's"
                     + " mutex, Apache Curator's, and a bare create and delete.",
-            "With the defaults it takes about 15 minutes on two cores, and writes docs/scale.md and docs/dev/bench if"
+            "With the defaults it takes about 20 minutes on two cores, and writes docs/scale.md and docs/dev/bench if"
                     + " all turns succeed. Ends with 1 if one fails."
         },
         mixinStandardHelpOptions = true)
@@ -77,6 +77,13 @@ public final class Scale implements Callable<Integer> {
     private double seconds = 5;
 
     @Option(
+            names = "--warm-up",
+            paramLabel = "N",
+            description = "how many locks are taken before the first turn of each contender, so that its compilers have"
+                    + " done their work (default: 100000)")
+    private int warmUp = 100_000;
+
+    @Option(
             names = "--out",
             paramLabel = "DIR",
             description = "where scale.md, scale.csv and the pictures go (default: a run without options writes"
@@ -105,7 +112,7 @@ public final class Scale implements Callable<Integer> {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         List<String> args = spec.commandLine().getParseResult().originalArgs();
         List<Series> series = series(progress);
-        ScaleRun run = new ScaleRun(sessions, seconds, line -> {
+        ScaleRun run = new ScaleRun(sessions, seconds, warmUp, line -> {
             progress.println(line);
             progress.flush();
         });
@@ -171,6 +178,7 @@ public final class Scale implements Callable<Integer> {
                 sessions.get(0) >= 1 && most <= MOST_SESSIONS,
                 "--sessions must be from 1 to " + MOST_SESSIONS + ": " + sessions);
         require(seconds > 0 && seconds <= 600, "--seconds must be more than 0, and 600 at most, not " + seconds);
+        require(warmUp >= 0, "--warm-up must not be negative: " + warmUp);
     }
 
     private void require(boolean condition, String otherwise) {

@@ -24,7 +24,7 @@ class ScaleIT {
     @Test
     void seriesOnThreeServers_isMeasured() throws Exception {
         List<String> progress = new ArrayList<>();
-        ScaleRun run = new ScaleRun(List.of(1, 2), 0.5, progress::add);
+        ScaleRun run = new ScaleRun(List.of(1, 2), 0.5, 1_000, progress::add);
         run.play(new Series(3, Store.MEMORY, Contender.OURS));
         assertThat(run.failures()).isEmpty();
         assertThat(progress).hasSize(4);

@@ -35,6 +35,7 @@ class ScaleTest {
                 "--sessions | 0,5    | --sessions must be from 1 to 5000: [0, 5]",
                 "--sessions | 5,6000 | --sessions must be from 1 to 5000: [5, 6000]",
                 "--sessions | 5,5    | --sessions must ascend: [5, 5]",
+                "--warm-up  | -1     | --warm-up must not be negative: -1",
                 "--seconds  | 0      | --seconds must be more than 0",
                 "--log      | tape   | '--log'",
                 "--contender| them   | '--contender'",
@@ -56,6 +57,6 @@ class ScaleTest {
     @Test
     void help_saysHowLongItTakes_andWhatItWrites() {
         assertThat(run("--help")).isEqualTo(ExitCode.OK);
-        assertThat(out.toString()).contains("90 % of that", "15 minutes", "docs/dev/bench", "1,5,20,100,500,2000)");
+        assertThat(out.toString()).contains("90 % of that", "20 minutes", "docs/dev/bench", "1,5,20,100,500,2000)");
     }
 }
