@@ -38,9 +38,9 @@ final class Crowd implements AutoCloseable {
         }
     }
 
-    /** Opens sessions until there are so many. */
-    void grow(int sessions) {
-        ask("grow " + sessions);
+    /** Opens or closes sessions until there are so many. */
+    void resize(int sessions) {
+        ask("size " + sessions);
     }
 
     /**

@@ -30,7 +30,7 @@ import java.util.stream.IntStream;
 /**
  * The main class of a JVM of a {@link Crowd}: some of the sessions, each with a path and a thread of its own.
  *
- * <p>Its questions: {@code grow N} opens its share of N sessions. {@code start N NANOS} has its share of the first N
+ * <p>Its questions: {@code size N} opens and closes sessions until it has its share of N. {@code start N NANOS} has its share of the first N
  * take their locks, each again after so many nanoseconds, or at once if that is 0. {@code count} begins to count, and
  * {@code stop} ends it. Its answer is the number of locks since the start, and how many microseconds each counted one
  * took to acquire.
@@ -39,7 +39,7 @@ final class CrowdProcess {
     /** How an answer begins that is none. */
     static final String FAILED = "failed: ";
 
-    private static final int OPENERS = 16;
+    private static final int AT_A_TIME = 16;
     private static final int LIMIT_SECONDS = 30;
 
     private final Workload.Opener opener;
@@ -47,7 +47,7 @@ final class CrowdProcess {
     private final int number;
     private final int jvms;
     /** Of its sessions: the i-th is the one with {@code number + i * jvms}. */
-    private final List<Cycle> cycles = new ArrayList<>();
+    private final List<Session> sessions = new ArrayList<>();
 
     private final List<Worker> workers = new ArrayList<>();
     private volatile boolean counting;
@@ -81,7 +81,7 @@ final class CrowdProcess {
 
     private String answer(String[] question) throws InterruptedException {
         return switch (question[0]) {
-            case "grow" -> grow(Integer.parseInt(question[1]));
+            case "size" -> resize(Integer.parseInt(question[1]));
             case "start" -> start(Integer.parseInt(question[1]), Long.parseLong(question[2]));
             case "count" -> count();
             case "stop" -> stop();
@@ -89,41 +89,49 @@ final class CrowdProcess {
         };
     }
 
-    private String grow(int all) {
-        ExecutorService openers = Executors.newFixedThreadPool(OPENERS);
+    private String resize(int all) {
+        int share = (all - number + jvms - 1) / jvms;
+        ExecutorService pool = Executors.newFixedThreadPool(AT_A_TIME);
         try {
-            List<CompletableFuture<Cycle>> opening = IntStream.range(0, all)
-                    .filter(session -> session % jvms == number && session / jvms >= cycles.size())
-                    .mapToObj(session -> CompletableFuture.supplyAsync(() -> open(session), openers))
+            List<CompletableFuture<Session>> opening = IntStream.range(sessions.size(), share)
+                    .mapToObj(own -> CompletableFuture.supplyAsync(() -> open(number + own * jvms), pool))
                     .toList();
-            opening.forEach(each -> cycles.add(each.join()));
+            opening.forEach(each -> sessions.add(each.join()));
+            List<Session> left = sessions.subList(share, sessions.size());
+            left.stream()
+                    .map(each -> CompletableFuture.runAsync(each.workload::close, pool))
+                    .toList()
+                    .forEach(CompletableFuture::join);
+            left.clear();
         } catch (CompletionException e) {
-            failure = "a session could not be opened: " + e.getCause();
+            failure = "a session could not be opened or closed: " + e.getCause();
         } finally {
-            openers.shutdown();
+            pool.shutdown();
         }
-        return "grown";
+        return "resized";
     }
 
     /** With a first lock, which creates its path. */
-    private Cycle open(int session) {
+    private Session open(int session) {
         try {
-            Cycle cycle =
-                    opener.open(new Site(connectString, "/scale/" + session)).cycle(0);
+            Workload workload = opener.open(new Site(connectString, "/scale/" + session));
+            Cycle cycle = workload.cycle(0);
             cycle.acquire();
             cycle.release();
-            return cycle;
+            return new Session(workload, cycle);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
     }
+
+    private record Session(Workload workload, Cycle cycle) {}
 
     private String start(int active, long every) {
         over = new CountDownLatch(1);
         workers.clear();
         long now = System.nanoTime();
         for (int session = number; session < active; session += jvms) {
-            workers.add(new Worker(session, cycles.get(session / jvms), now + every / active * session, every));
+            workers.add(new Worker(session, sessions.get(session / jvms).cycle, now + every / active * session, every));
         }
         workers.forEach(Thread::start);
         return "started";

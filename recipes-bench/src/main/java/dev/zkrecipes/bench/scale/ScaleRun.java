@@ -66,15 +66,17 @@ final class ScaleRun {
         try (Ensemble ensemble = Ensemble.start(series.servers(), series.store());
                 Crowd crowd = new Crowd(series.contender(), ensemble.connectString(), Math.min(most, MOST_JVMS))) {
             int first = Math.min(TO_START, most);
-            crowd.grow(first);
+            crowd.resize(first);
             warmUp(crowd, first);
             List<Reading> turns = new ArrayList<>();
             for (int count : sessions) {
                 turn = "sessions: " + count;
-                crowd.grow(Math.max(count, first));
+                crowd.resize(Math.max(count, first));
                 turns.add(turn(series, ensemble, crowd, count, 100, 0));
             }
             Reading full = Collections.max(turns, Comparator.comparingDouble(Reading::rate));
+            turn = "closing";
+            crowd.resize(full.sessions());
             for (int percent : PERCENTS) {
                 turn = "sessions: " + full.sessions() + ", " + percent + " %";
                 var unused = turn(series, ensemble, crowd, full.sessions(), percent, full.rate() * percent / 100);

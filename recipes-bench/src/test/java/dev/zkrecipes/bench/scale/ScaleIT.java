@@ -47,7 +47,7 @@ class ScaleIT {
                 Crowd crowd = new Crowd(Contender.CURATOR, ensemble.connectString(), 2)) {
             data = ensemble.directory();
             Usage before = ensemble.usage();
-            crowd.grow(2);
+            crowd.resize(2);
             assertThatIllegalStateException()
                     .isThrownBy(() -> ensemble.usage().since(before))
                     .withMessage("connections broke, or sessions expired: 2");
@@ -65,7 +65,7 @@ class ScaleIT {
     void sessionThatFails_failsItsTurn() throws Exception {
         try (Ensemble ensemble = Ensemble.start(1, Store.MEMORY);
                 Crowd crowd = new Crowd(Contender.BARE, ensemble.connectString(), 1)) {
-            crowd.grow(1);
+            crowd.resize(1);
             crowd.start(1, 0);
             ensemble.close();
             await().atMost(Duration.ofSeconds(60))
