@@ -14,7 +14,7 @@ import java.util.List;
 /** The sessions of one contender, in several JVMs. What fails in one of them fails here; then only close it. */
 final class Crowd implements AutoCloseable {
     /** A session has two to five threads. */
-    private static final List<String> OPTIONS = List.of("-Xmx512m", "-Xss256k");
+    private static final List<String> OPTIONS = List.of("-Xms1g", "-Xmx1g", "-Xss256k");
 
     private final List<ChildJvm> jvms = new ArrayList<>();
 
