@@ -65,7 +65,6 @@ public interface InterProcessLock {
      * @throws LockLostException if this thread holds the lock and has lost it
      * @throws ClientClosedException if the client is closed, before or meanwhile
      * @throws LockException if the request is refused; see the subclasses
-     * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     Lease acquire() throws InterruptedException;
 
@@ -76,9 +75,7 @@ public interface InterProcessLock {
      *
      * @return the hold, or empty if the lock is held or others wait for it
      * @throws LockConnectionException if there is no connection, or no answer within the request time-out
-     * @throws LockLostException if this thread holds the lock and has lost it
-     * @throws LockException if the request is refused; see the subclasses
-     * @throws IllegalStateException if called on ZooKeeper's event thread
+     * @throws LockException otherwise as {@link #acquire}
      */
     Optional<Lease> tryAcquire();
 
@@ -91,12 +88,8 @@ public interface InterProcessLock {
      * @throws LockConnectionException if the time ran out and the lock was not seen, or the connection is lost: it is
      *     not known whether the lock is free. The error tells why, as far as that is known
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is acquired and the
-     *     flag is cleared
-     * @throws LockLostException if this thread holds the lock and has lost it
-     * @throws ClientClosedException if the client is closed, before or meanwhile
-     * @throws LockException if the request is refused; see the subclasses
-     * @throws IllegalStateException if called on ZooKeeper's event thread
+     * @throws InterruptedException as {@link #acquire}
+     * @throws LockException otherwise as {@link #acquire}
      */
     Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException;
 
@@ -190,16 +183,12 @@ public interface InterProcessLock {
 
     /**
      * Releases the calling thread's youngest hold that is neither closed nor lost, through whichever lock object of
-     * this recipe on this path it was acquired. If all open holds are lost, releases the youngest of them. Waits for
-     * ZooKeeper's confirmation, at most for the request time-out and only while connected, or not at all if the lock
-     * {@linkplain LockOptions#withReleaseInBackground releases in the background}; the deletion continues in the
-     * background until it is confirmed. Works with the interrupt flag set and keeps it.
+     * this recipe on this path it was acquired. If all open holds are lost, releases the youngest of them. Waits as
+     * {@link Lease#close} does.
      *
      * @throws IllegalMonitorStateException if the calling thread has no open hold
      * @throws LockLostException if every open hold had been lost; the youngest is released all the same
-     * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names. The hold is released
-     *     all the same, but others stay locked out until the session ends, another client deletes the node, or this
-     *     client gets the right to, as it keeps trying
+     * @throws LockAccessException as {@link Lease#close}
      */
     void release();
 
@@ -227,9 +216,7 @@ public interface InterProcessLock {
      *
      * @return the participants; empty if there are none or the path does not exist
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
-     * @throws LockConnectionException if there is no connection, or no answer within the request time-out
-     * @throws LockException if ZooKeeper refuses the request
-     * @throws IllegalStateException if called on ZooKeeper's event thread
+     * @throws LockException if there is no connection, no answer within the request time-out, or ZooKeeper refuses
      */
     List<Participant> participants() throws InterruptedException;
 

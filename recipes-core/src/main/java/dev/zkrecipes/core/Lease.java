@@ -29,10 +29,7 @@ import org.apache.zookeeper.Op;
  */
 public interface Lease extends AutoCloseable {
 
-    /**
-     * {@return the absolute path of the lock, below the chroot if there is one; for a multi-lock, all of them with
-     * commas in between}
-     */
+    /** {@return the path of the lock, see {@link InterProcessLock#path()}} */
     String path();
 
     /**
@@ -66,12 +63,10 @@ public interface Lease extends AutoCloseable {
      * Asks ZooKeeper, with a committed check, whether the lock is still held, and returns normally if so. Waits at most
      * for the request time-out.
      *
-     * @throws LockLostException if the lease is lost
+     * @throws LockLostException if the lease is lost; and the other errors of {@link #fencingToken}
      * @throws LockConnectionException if no answer came in time: the outcome is unknown
-     * @throws IllegalMonitorStateException if the lease is closed
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws IllegalStateException if called on ZooKeeper's event thread
-     * @throws UnsupportedOperationException if the lock is of another library
      */
     void verify() throws InterruptedException;
 
@@ -96,9 +91,7 @@ public interface Lease extends AutoCloseable {
      * on inside the process ({@code recipes-handoff}) a later holder in the same process counts, too.
      *
      * @return a check of this lease's node, whose name is unique
-     * @throws LockLostException if the lease is lost
-     * @throws IllegalMonitorStateException if the lease is closed
-     * @throws UnsupportedOperationException if the lock is of another library
+     * @throws LockLostException if the lease is lost; and the other errors of {@link #fencingToken}
      */
     Op guard();
 
@@ -112,10 +105,9 @@ public interface Lease extends AutoCloseable {
     void onLost(Runnable listener);
 
     /**
-     * Runs {@code listener} on the client's callback executor for every request to give the lock back, made with
-     * {@link Revoker} or with Apache Curator's. It runs once for each request, however many nodes the request marks.
-     * It runs at once for earlier requests, including those that came while this hold was still waiting for its turn.
-     * Requests that come while the connection is lost are reported on the next connection.
+     * Runs {@code listener} on the client's callback executor once for every request to give the lock back, made with
+     * {@link Revoker} or with Apache Curator's; at once for earlier ones, including those that came while this hold was
+     * still waiting for its turn. Requests that come while the connection is lost are reported on the next one.
      *
      * <p>A request changes nothing else: the lease stays as it is, and the application closes it, or not. A
      * request with a grace period breaks the lease when that is over. All re-entrant holds that have listeners are

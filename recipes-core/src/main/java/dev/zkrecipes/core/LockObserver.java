@@ -34,8 +34,7 @@ import java.util.function.Supplier;
  * thread that releases, a loss on a thread for losses, see {@link Lease#onLost}. An observer that takes long makes the
  * caller wait, and should not block. What it throws is logged, and changes nothing else.
  *
- * <p>Without an observer none of this costs anything: no object is made and no clock is read. Implementations must be
- * thread-safe.
+ * <p>Implementations must be thread-safe.
  */
 @FunctionalInterface
 public interface LockObserver {

@@ -128,17 +128,15 @@ public final class LockOptions {
      * These options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait: they return
      * when the deletion of the node is on its way, one round trip earlier.
      *
-     * <p>For this process nothing changes. Later requests of its client, on any thread, are sent behind the deletion in
-     * the same session, so a later acquire cannot meet the old node; without a connection the deletion waits for the
-     * next one. To other processes the lock looks held a little longer than to this one: until the deletion reaches the
-     * server, until the connection is back, or, if this process dies first, until its session has ended. Before you
-     * tell another process, outside ZooKeeper, that the lock is free, wait for {@link Lease#closeAsync}, which
-     * completes with the confirmation under these options too.
+     * <p>For this process nothing changes: later requests of its client are sent behind the deletion in the same
+     * session. To other processes the lock looks held a little longer: until the deletion reaches the server, until the
+     * connection is back, or, if this process dies first, until its session has ended. Before you tell another process,
+     * outside ZooKeeper, that the lock is free, wait for {@link Lease#closeAsync}, which completes with the
+     * confirmation under these options too.
      *
-     * <p>If ZooKeeper refuses a deletion, the release does not throw. The refusal is logged, and {@code closeAsync} and
-     * the next acquire of this client on the path report it. Closing the client waits for deletions in flight. The
-     * option belongs to the lock object through which a hold was acquired; for a multi-lock it is the multi-lock's own
-     * option.
+     * <p>If ZooKeeper refuses a deletion, that is logged, and {@code closeAsync} and the next acquire of this client on
+     * the path report it. Closing the client waits for deletions in flight. The option is that of the lock object
+     * through which a hold was acquired; of a multi-lock, its own.
      *
      * @return the changed copy
      */
@@ -153,12 +151,10 @@ public final class LockOptions {
      * process and session live. ShedLock calls this {@code lockAtMostFor}.
      *
      * <p>The time runs from the grant, on the monotonic clock of the holder's process. {@link Lease#prolong} changes
-     * it; re-entry does not prolong it, nor does a downgrade to the shared mode. A re-entrant acquire through a lock
-     * object with other options is bound by the options of the first acquire. {@link Lease#isValid()} is false from
-     * that moment on, even if everything else in the process is late. The others get the lock a little later, when the
-     * deletion has reached the server; without a connection, when there is one again or the session has ended. As after
-     * any loss, the holder may still be at work, so where that would do harm use {@link Lease#fencingToken()} or
-     * {@link Lease#guard()}.
+     * it; re-entry, through any lock object, does not, nor does a downgrade to the shared mode. From its end on {@link
+     * Lease#isValid()} is false, even if everything else in the process is late. The others get the lock when the
+     * deletion has reached the server. As after any loss, the holder may still be at work, so where that would do harm
+     * use {@link Lease#fencingToken()} or {@link Lease#guard()}.
      *
      * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its
      * members name. A lock that is passed on inside the process ({@code recipes-handoff}) gives each holder the whole

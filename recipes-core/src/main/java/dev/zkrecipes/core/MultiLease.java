@@ -46,9 +46,7 @@ public interface MultiLease extends Lease {
      * Checks for all members, one operation for each: put all of them into the {@code multi}.
      *
      * @return the checks, at least one
-     * @throws LockLostException if the lease is lost
-     * @throws IllegalMonitorStateException if the lease is closed
-     * @throws UnsupportedOperationException if a member is of another library
+     * @throws LockLostException if the lease is lost; and the other errors of {@link #fencingTokens()}
      */
     List<Op> guards();
 

@@ -34,10 +34,9 @@ import java.util.Optional;
  * resize and that the earlier limit had room for.
  *
  * <p><b>Grace.</b> A holder need not listen or obey. {@linkplain #withGrace With a grace period}, this client deletes
- * the holder's node when that time has passed since the request was written: the lease is broken, and the next request
- * in the queue is granted. The holder finds out as with any lost lock: at once if it listens for requests, otherwise
- * within T/6 (T being its session's time-out). Until then it may continue to work, so where that would do harm use
- * {@link Lease#fencingToken()} or {@link Lease#guard()}. A process that ends within its grace period breaks nothing.
+ * the holder's node that long after the request was written, if this process still runs. The holder finds out as with
+ * any lost lock: at once if it listens for requests, otherwise within T/6 (T being its session's time-out). Until then
+ * it may continue to work, so where that would do harm use {@link Lease#fencingToken()} or {@link Lease#guard()}.
  *
  * <p><b>Rights.</b> Asking needs READ and WRITE on the holder's node, breaking DELETE on the lock's path.
  *
@@ -83,9 +82,7 @@ public final class Revoker {
      * @return a revocation for each node of a holder; empty if the lock is free
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; some may have been asked
      * @throws LockConnectionException if there was no answer in time: some may have been asked, ask again
-     * @throws LockAccessException if ZooKeeper refuses for want of rights
-     * @throws LockException if ZooKeeper or the lock's driver refuses
-     * @throws ClientClosedException if the client is closed, before or meanwhile
+     * @throws LockException if ZooKeeper or the lock's driver refuses, or the client is closed
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public List<Revocation> request(InterProcessLock lock) throws InterruptedException {
@@ -100,7 +97,6 @@ public final class Revoker {
      * @return the revocation, to be followed
      * @throws InterruptedException as {@link #request(InterProcessLock)}
      * @throws LockException as {@link #request(InterProcessLock)}
-     * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public Revocation request(Participant holder) throws InterruptedException {
         return new RevocationRequests(client).ask(List.of(holder), grace).get(0);

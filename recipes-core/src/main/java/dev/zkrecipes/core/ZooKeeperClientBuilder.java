@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and
- * {@link #handles}; everything else has a default. Every value is checked when it is set. Not thread-safe.
+ * {@link #handles}; everything else has a default. Every value is checked when it is set, and refused with an
+ * {@link IllegalArgumentException}. Not thread-safe.
  */
 public final class ZooKeeperClientBuilder {
     private @Nullable HandleKind handles;
@@ -61,7 +62,6 @@ public final class ZooKeeperClientBuilder {
      * @param connectString {@code host:port[,host:port]...[/chroot]}; the port may be left out and is 2181 then. The
      *     chroot node must exist
      * @return this builder
-     * @throws IllegalArgumentException if it is malformed
      */
     public ZooKeeperClientBuilder connectString(String connectString) {
         return source(new HandleKind.Opened(ConnectString.parse(connectString)));
@@ -72,7 +72,6 @@ public final class ZooKeeperClientBuilder {
      *
      * @param handle an open handle
      * @return this builder
-     * @throws IllegalArgumentException if the handle is of a kind that locks cannot rely on
      */
     public ZooKeeperClientBuilder handle(ZooKeeper handle) {
         return source(new HandleKind.Wrapped(handle));
@@ -94,7 +93,6 @@ public final class ZooKeeperClientBuilder {
      *
      * @param timeout from 10 milliseconds to 2^31-1 milliseconds; most servers grant no less than 4 seconds
      * @return this builder
-     * @throws IllegalArgumentException if it is out of these bounds
      */
     public ZooKeeperClientBuilder sessionTimeout(Duration timeout) {
         sessionTimeout = checked(timeout, "sessionTimeout", 10);
@@ -107,7 +105,6 @@ public final class ZooKeeperClientBuilder {
      *
      * @param timeout from 1 millisecond to 2^31-1 milliseconds
      * @return this builder
-     * @throws IllegalArgumentException if it is out of these bounds
      */
     public ZooKeeperClientBuilder requestTimeout(Duration timeout) {
         requestTimeout = checked(timeout, "requestTimeout", 1);
@@ -121,7 +118,6 @@ public final class ZooKeeperClientBuilder {
      * @param first the first delay, at least 1 millisecond
      * @param longest the longest delay, at least {@code first}
      * @return this builder
-     * @throws IllegalArgumentException if they are out of these bounds
      */
     public ZooKeeperClientBuilder retryDelay(Duration first, Duration longest) {
         checked(first, "first retry delay", 1);
@@ -135,13 +131,10 @@ public final class ZooKeeperClientBuilder {
 
     /**
      * The ACL of every node that the client makes, lock nodes and their parents, unless a lock has its own
-     * ({@link LockOptions#withAcl}). Default: open to everybody. Paths that exist are used with the rights that they
-     * have.
+     * ({@link LockOptions#withAcl}). Default: open to everybody. Paths that exist keep their rights.
      *
-     * @param acl not empty
+     * @param acl not empty; it grants somebody what using a lock takes
      * @return this builder
-     * @throws IllegalArgumentException if it is empty, has an entry that is null or malformed, or grants nobody what
-     *     using a lock takes
      */
     public ZooKeeperClientBuilder acl(List<ACL> acl) {
         aclOf = always(Acls.check(acl));
@@ -149,9 +142,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Sets ACLs that differ from lock to lock. The function is called once for each lock object, when it is
-     * created. The lock's path, its nodes and any missing nodes above it get the ACL that it returns. The lock's
-     * constructor throws what the function throws, and refuses what {@link #acl(List)} refuses.
+     * Sets ACLs that differ from lock to lock, as {@link #acl(List)} does. The function is called once for each lock
+     * object, by its constructor, which throws what the function throws.
      *
      * @param aclOfPath makes an ACL of the path of a lock, which includes the {@linkplain #namespace namespace}
      * @return this builder
@@ -171,7 +163,6 @@ public final class ZooKeeperClientBuilder {
      *
      * @param path an absolute path; {@code /} for none
      * @return this builder
-     * @throws IllegalArgumentException if it is no valid path
      */
     public ZooKeeperClientBuilder namespace(String path) {
         namespace = LockPath.check(path);
@@ -184,7 +175,6 @@ public final class ZooKeeperClientBuilder {
      * @param scheme for example {@code digest}
      * @param credentials for example the bytes of {@code user:password}
      * @return this builder
-     * @throws IllegalArgumentException if the scheme is blank, or is {@code digest} and the credentials have no colon
      */
     public ZooKeeperClientBuilder auth(String scheme, byte[] credentials) {
         Preconditions.checkArgument(!scheme.isBlank(), "the auth scheme is blank");
@@ -198,10 +188,9 @@ public final class ZooKeeperClientBuilder {
     /**
      * ZooKeeper's own client settings, such as TLS and SASL, for sessions that the client opens.
      *
-     * @param config the settings; {@code zookeeper.disableAutoWatchReset} must not be set
+     * @param config the settings; {@code zookeeper.disableAutoWatchReset} must not be set, and with TLS {@code
+     *     zookeeper.clientCnxnSocket} must speak it, and key and trust store can be loaded
      * @return this builder
-     * @throws IllegalArgumentException if automatic watch reset is disabled; or TLS is on and {@code
-     *     zookeeper.clientCnxnSocket} does not speak it, or a key or trust store cannot be loaded
      */
     public ZooKeeperClientBuilder clientConfig(ZKClientConfig config) {
         HandleKind.requireWatchReset(config);
@@ -223,9 +212,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Where listeners run and futures complete, except those for losses, which run on the client's own threads
-     * (see {@link Lease#onLost}). Default: one daemon thread of the client's own, and more while
-     * callbacks block; idle ones end.
+     * Where listeners run and futures complete, except those for losses (see {@link Lease#onLost}). Default: one daemon
+     * thread of the client's own, and more while callbacks block; idle ones end.
      *
      * <p>The executor must run, or refuse, what it is given, and must not drop it; it is not shut down with the client.
      * A callback that it refuses runs on a thread of the client's own, and a warning is logged. An executor with a
@@ -242,9 +230,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Adds an observer that is told of every lock request of this client: for metrics, traces, JFR events, or your own
-     * purposes. May be called several times; each observer is told, in the order given. Without one, observing costs
-     * nothing.
+     * Adds an observer that is told of every lock request of this client, after those that were added before. Without
+     * one, observing costs nothing.
      *
      * @param observer is told; see {@link LockObserver} for the threads
      * @return this builder
@@ -261,7 +248,6 @@ public final class ZooKeeperClientBuilder {
      *
      * @param wait a positive time; it is looked at once a second
      * @return this builder
-     * @throws IllegalArgumentException if it is not positive
      */
     public ZooKeeperClientBuilder slowAfter(Duration wait) {
         Preconditions.checkArgument(!wait.isNegative() && !wait.isZero(), "slowAfter is %s, must be positive", wait);

@@ -38,16 +38,7 @@ public sealed interface Decision {
      *
      * @param reason what the user is told
      */
-    record Never(String reason) implements Decision {
-        /**
-         * Makes the decision.
-         *
-         * @param reason what the user is told
-         */
-        public Never {
-            Objects.requireNonNull(reason, "reason");
-        }
-    }
+    record Never(String reason) implements Decision {}
 
     /** {@return that the node holds the lock} */
     static Decision granted() {
@@ -91,6 +82,6 @@ public sealed interface Decision {
      * @return the decision
      */
     static Decision never(String reason) {
-        return new Never(reason);
+        return new Never(Objects.requireNonNull(reason, "reason"));
     }
 }

@@ -137,12 +137,11 @@ public final class LockInternals {
     }
 
     /**
-     * As {@link #await}, for as long as it takes, whatever interrupts the thread; the flag is kept.
+     * As {@link #await}, for as long as it takes, whatever interrupts the thread; its flag is kept.
      *
      * @param <T> what it waits for
      * @param future what to wait for
      * @return its value
-     * @throws dev.zkrecipes.core.LockException with which it has ended
      */
     public <T> T awaitUninterruptibly(CompletableFuture<T> future) {
         return Blocking.uninterruptibly(() -> Blocking.await(future, client.scheduler()));
@@ -171,10 +170,8 @@ public final class LockInternals {
      * Looks at the queue of the lock and at its rule, by one request, waiting at most for the request time-out.
      *
      * @return what the server showed; empty if the path does not exist
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits
-     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time
-     * @throws dev.zkrecipes.core.LockException if ZooKeeper or the driver refuses
-     * @throws IllegalStateException if called on ZooKeeper's event thread
+     * @throws InterruptedException as {@link InterProcessLock#participants}
+     * @throws LockException as {@link InterProcessLock#participants}, or if the driver refuses
      */
     public LockSnapshot snapshot() throws InterruptedException {
         return new PathQueries(client, spec).snapshot();
@@ -187,17 +184,14 @@ public final class LockInternals {
      * @param change makes the new rule of the old one, or of nothing if the lock's node does not exist; called again,
      *     with what is there then, if somebody else changes the rule meanwhile. It runs on the calling thread, its time
      *     does not count against the limit, and what it throws is thrown here
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits
-     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: it is not
-     *     known whether the rule was changed
-     * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses
-     * @throws IllegalStateException if called on ZooKeeper's event thread
+     * @throws InterruptedException as {@link InterProcessLock#participants}
+     * @throws LockException as {@link InterProcessLock#participants}; if there was no answer in time, it is not known
+     *     whether the rule was changed
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
         new PathQueries(client, spec).changeRule(change);
     }
 
-    /** What attempts are made on, for {@link LockGroups}. */
     LockSpec spec() {
         return spec;
     }

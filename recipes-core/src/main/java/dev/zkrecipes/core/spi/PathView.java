@@ -30,17 +30,8 @@ import org.apache.zookeeper.data.Stat;
  */
 public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
     private static final String READ = "__READ__";
-    private static final Map<String, Recipe> KINDS = Map.of(
-            "lock-",
-            Recipe.MUTEX,
-            "latch-",
-            Recipe.LATCH,
-            READ,
-            Recipe.READ_WRITE,
-            "__WRIT__",
-            Recipe.READ_WRITE,
-            "lease-",
-            Recipe.CURATOR_SEMAPHORE);
+    private static final String WRITE = "__WRIT__";
+    private static final List<String> KINDS = List.of("lock-", "latch-", READ, WRITE, "lease-");
 
     /** What the nodes of a path are. */
     public enum Recipe {
@@ -182,7 +173,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
     }
 
     private static Optional<LockNode> parse(String name) {
-        return KINDS.keySet().stream()
+        return KINDS.stream()
                 .flatMap(kind -> LockNode.parse(name, kind).stream())
                 .findFirst()
                 .or(() -> LockNode.parseWithPayload(name, "lease."))
@@ -190,7 +181,13 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
     }
 
     private static Recipe recipe(LockNode node) {
-        return KINDS.getOrDefault(node.kind(), permits(node).isPresent() ? Recipe.SEMAPHORE : Recipe.UNKNOWN);
+        return switch (node.kind()) {
+            case "lock-" -> Recipe.MUTEX;
+            case "latch-" -> Recipe.LATCH;
+            case READ, WRITE -> Recipe.READ_WRITE;
+            case "lease-" -> Recipe.CURATOR_SEMAPHORE;
+            default -> permits(node).isPresent() ? Recipe.SEMAPHORE : Recipe.UNKNOWN;
+        };
     }
 
     private static Optional<Integer> permits(LockNode node) {
