@@ -78,21 +78,9 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     private @Nullable CreateNodes creation; // its nodes, while it has any that are not held
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
-    private volatile boolean seenBusy;
-    private volatile @Nullable LockException obstacle;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
         super(requests, group, mode, Step.SEEKING, Step.PAUSED);
-    }
-
-    @Override
-    public boolean wasSeenBusy() {
-        return seenBusy;
-    }
-
-    @Override
-    public Optional<LockException> obstacle() {
-        return Optional.ofNullable(obstacle);
     }
 
     @Override
@@ -168,10 +156,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         refusalOfOwn().ifPresentOrElse(this::fail, this::endAsBusy);
     }
 
-    /**
-     * What stands in front may be a node of ours that ZooKeeper refuses to delete. If the request merely waited, the
-     * caller would never learn why.
-     */
+    /** Why a node of ours in front cannot be deleted: who merely waited behind it would never learn that. */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
                 .flatMap(path -> requests.cleaner.refusalOn(path).stream())
@@ -183,16 +168,14 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         create();
     }
 
-    /** Creates the nodes again, with new node objects: every create has ids of its own. */
     private void createAnew() {
         creation = creation().anew();
         create();
     }
 
     /**
-     * Sends the create and, without waiting for the answer, the list: the server answers one after the other. As long
-     * as it is not known whether the client has the rights that the lock's own ACL names, they are sent one after the
-     * other.
+     * Sends the create and, without waiting for the answer, the list; if it is not known whether the client has the
+     * rights that the lock's own ACL names, one after the other.
      */
     private void create() {
         become(Step.ENQUEUEING);
@@ -289,10 +272,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /**
-     * Nodes that were found are ours only if they belong to this session. They are listed again: meanwhile others may
-     * have been told of a later list than the one that showed them.
-     */
+    /** Found nodes are ours only in this session. They are listed again: others may have been told of a later list. */
     private void adopt() {
         become(Step.ADOPTING);
         creation().claim(inThisState(answer -> {
@@ -341,10 +321,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /**
-     * Whether a list shows the queues, or that there are none. If children only look like nodes of other locks, they
-     * are told apart first; {@code again} then takes the list again.
-     */
+    /** Whether a list shows the queues, or that there are none. Strangers are told apart, then {@code again} runs. */
     private boolean isUsable(ChildrenSnapshot seen, Runnable again) {
         if (seen.code() != Code.OK && seen.code() != Code.NONODE) {
             retryOrFail("list " + group.path(), seen.answer(), again);
@@ -456,10 +433,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Grant.
 
-    /**
-     * A lease must not start on an old proof of the session. In that case a write is committed first, once for all
-     * requests that need it.
-     */
+    /** A lease must not start on an old proof: a write is committed first, once for all requests that need it. */
     private void grantWhenProven() {
         Session session = session();
         boolean proven = session.isFreshlyProven() || proofs > 1 || (proofs == 1 && session.isProven());
@@ -498,15 +472,11 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
-            OwnNode node = nodes.get(i);
-            LockSpec spec = group.all().get(i);
             HoldLimit limit = group.holdAtMost()
                     .map(most -> new HoldLimit(requests.scheduler(), most))
                     .orElse(null);
-            HeldNode granted =
-                    new HeldNode(spec, node, node.fencingToken(), limit, requests.scheduler(), requests.cleaner);
-            granted.limitTime();
-            held.add(granted);
+            held.add(new HeldNode(group.all().get(i), nodes.get(i), limit, requests.scheduler(), requests.cleaner));
+            held.get(i).limitTime();
         }
         creation = null;
         for (int i = 0; i < held.size(); i++) {

@@ -18,10 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A request for a lock, under way: a machine whose outcome is a grant. The first to complete the outcome decides: the
- * engine with a grant, or the caller by giving up. A grant that comes too late is given back.
- */
+/** A request for a lock. The first to complete its outcome decides: the engine, or the caller by giving up. */
 public abstract sealed class Acquisition extends SessionTask implements Requests.UnderWay
         permits AcquireLoop, Downgrade {
 
@@ -34,6 +31,8 @@ public abstract sealed class Acquisition extends SessionTask implements Requests
     final Requests requests;
     final LockGroup group;
     final Mode mode;
+    volatile boolean seenBusy;
+    volatile @Nullable LockException obstacle;
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
     Acquisition(Requests requests, LockGroup group, Mode mode, Enum<?> seeking, Enum<?> paused) {
@@ -50,13 +49,13 @@ public abstract sealed class Acquisition extends SessionTask implements Requests
     abstract void leave();
 
     /** Whether another request was seen holding the lock, or queued ahead of this one. Any thread. */
-    public boolean wasSeenBusy() {
-        return false;
+    public final boolean wasSeenBusy() {
+        return seenBusy;
     }
 
     /** Why there is no session to ask in, if that is known. Any thread. */
-    public Optional<LockException> obstacle() {
-        return Optional.empty();
+    public final Optional<LockException> obstacle() {
+        return Optional.ofNullable(obstacle);
     }
 
     @Override
@@ -71,10 +70,7 @@ public abstract sealed class Acquisition extends SessionTask implements Requests
 
     // ---- What callers do, on any thread.
 
-    /**
-     * Completes once: with a held node for each lock, empty if the lock is busy and the mode is TRY, or with a
-     * LockException.
-     */
+    /** Completes once: with a held node for each lock, empty if the lock is busy in a try, or with a LockException. */
     public final CompletableFuture<Optional<List<HeldNode>>> outcome() {
         return outcome;
     }

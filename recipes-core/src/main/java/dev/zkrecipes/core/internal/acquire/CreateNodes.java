@@ -114,10 +114,7 @@ final class CreateNodes {
 
     // ---- The create.
 
-    /**
-     * Sends it; the answer is noted in the nodes before it is passed on. Throws, and sends nothing, if that would be
-     * too much for the session or for one request.
-     */
+    /** Sends it; the answer is noted in the nodes first. Throws if that is too much for the session or a request. */
     void send(Consumer<Answer<?>> done) {
         if (nodes.size() == 1) {
             admit();
@@ -179,9 +176,8 @@ final class CreateNodes {
     }
 
     /**
-     * Sends it as a {@code multi} in any case, which is refused as a whole, without a trace, unless the client may also
-     * delete there: see the node that nobody sees. A server that refuses writes before their turn
-     * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
+     * As a {@code multi} in any case: it is refused as a whole, without a trace, unless the client may also delete
+     * there, and not at the cost of the connection by a server that refuses writes early ({@code enableEagerACLCheck}).
      */
     void sendTogether(Consumer<Answer<?>> done) {
         admit();

@@ -110,8 +110,9 @@ public final class Downgrade extends Acquisition {
     }
 
     private void grant() {
+        exclusive.requireNotLost();
         HoldLimit left = HoldLimit.withEndOf(exclusive.limit());
-        HeldNode shared = new HeldNode(spec, node, exclusive.token(), left, requests.scheduler(), requests.cleaner);
+        HeldNode shared = new HeldNode(spec, node, left, requests.scheduler(), requests.cleaner);
         shared.limitTime();
         session.keepAlive().add(shared);
         endAsGranted(List.of(shared));

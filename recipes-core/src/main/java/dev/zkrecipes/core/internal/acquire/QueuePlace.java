@@ -90,10 +90,7 @@ final class QueuePlace {
         }
     }
 
-    /**
-     * Decides now, if it is its turn, and from now on whenever that may change the decision. The driver has {@code
-     * decided} on the list, which was taken just now.
-     */
+    /** Decides, if it is its turn, and from now on when that may change. The driver has {@code decided} on the list. */
     void enter(ChildrenSnapshot list, Decision decided) {
         granted = false; // also if it was: under a changed rule, an earlier grant may no longer hold
         order.join(this);
@@ -102,10 +99,7 @@ final class QueuePlace {
         }
     }
 
-    /**
-     * The request does not wait here any more. The watch of its node stays until the node is gone, of which it tells if
-     * the session lives: dropping it would cost a request, and the next in order may wait for this very node.
-     */
+    /** The request waits no more. The watch of its node stays: the next may wait for it, and a drop is a request. */
     void leave(Runnable whenNodeIsGone) {
         if (view.places.remove(this)) {
             endTimer();
@@ -158,10 +152,7 @@ final class QueuePlace {
         return decision == null ? Decision.waitFor(self) : decision;
     }
 
-    /**
-     * Leaves the order if the driver grants; otherwise watches what it waits for. A {@code fresh} list was taken just
-     * now.
-     */
+    /** Leaves the order if it is granted; else watches what it waits for. A {@code fresh} list was taken just now. */
     private boolean isGrantedOrWatches(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
             throw new LockRefusedException("the lock " + view.path + " refuses this request: " + never.reason());

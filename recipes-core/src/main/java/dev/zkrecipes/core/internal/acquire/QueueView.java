@@ -79,10 +79,7 @@ final class QueueView implements WatchRegistry.Subscriber {
 
     // ---- What is seen.
 
-    /**
-     * Takes a list, unless the one here was answered later. An older one may lack a node whose request waits here: the
-     * request would not be decided for, and nothing would wake it.
-     */
+    /** Takes a list, unless the one here is later: an older one may lack a node that waits here and is not woken. */
     void accept(ChildrenSnapshot taken) {
         if (taken != list && taken.turn(path) >= list.turn(path)) {
             list = taken;
@@ -141,10 +138,7 @@ final class QueueView implements WatchRegistry.Subscriber {
 
     // ---- The requests that wait.
 
-    /**
-     * Gives a node of ours, which is in the list, a place here. Its {@linkplain QueuePlace#watch watches} are to begin
-     * at once. No decision is made for it before it {@linkplain QueuePlace#enter enters}.
-     */
+    /** A place for a node of ours in the list. It is to {@linkplain QueuePlace#watch watch} before it enters. */
     QueuePlace place(LockSpec spec, OwnNode node, LockNode self, QueuePlace.Waiter waiter) {
         ServingOrder order = spec.isFifo() ? servedInOrder : new ServingOrder();
         QueuePlace place = new QueuePlace(this, order, spec, node, self, waiter);
@@ -263,11 +257,7 @@ final class QueueView implements WatchRegistry.Subscriber {
             return true;
         }
 
-        /**
-         * Watches these nodes and no others. The next request usually waits for most of the same nodes, so the set
-         * passes to it and only the difference is sent: the cost of a change is that of the added nodes, however many
-         * are watched.
-         */
+        /** Watches these nodes and no others. The next in order usually waits for most of them: the rest is sent. */
         void watch(List<LockNode> next) {
             for (LockNode node : next) {
                 if (watched.add(node.name())) {

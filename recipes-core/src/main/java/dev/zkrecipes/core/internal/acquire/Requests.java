@@ -64,10 +64,7 @@ public final class Requests {
     private volatile @Nullable Throwable failure;
     private long newest; // on the engine thread
 
-    /**
-     * {@code rootName} is what messages call the node that all paths lie below. {@code notConnected} makes errors that
-     * tell of a missing connection, of what follows from it.
-     */
+    /** {@code rootName} names what all paths lie below; {@code notConnected} makes errors of what follows. */
     public Requests(
             EngineScheduler scheduler,
             SessionSource sessions,
@@ -123,10 +120,7 @@ public final class Requests {
         return pace;
     }
 
-    /**
-     * What the nodes of a lock carry. Not a copy: it goes into requests, which nobody changes. {@code ofAll} are the
-     * options of what the lock is acquired with, or its own.
-     */
+    /** What the nodes carry; nobody changes it. {@code ofAll} are the options of what the lock is acquired with. */
     byte[] nodeData(LockSpec spec, LockOptions ofAll) {
         Optional<String> label = spec.options().ownerLabel().or(ofAll::ownerLabel);
         return label.isPresent() ? OwnerLabel.encode(label.get()) : nodeData;
@@ -153,11 +147,6 @@ public final class Requests {
                 key, absent -> new QueueView(session, path, list, cleaner, () -> queues.remove(key)));
     }
 
-    /** Whether nobody waits in any queue. On the engine thread. */
-    boolean nobodyWaits() {
-        return queues.isEmpty();
-    }
-
     /** Lets a request begin, unless the client is closed; returns whether it may. */
     boolean enter(UnderWay request) {
         open.add(request);
@@ -172,10 +161,7 @@ public final class Requests {
         open.remove(request);
     }
 
-    /**
-     * A thread waits for the answer to this question about a lock. It fails when the client is closed, whatever has
-     * become of the engine. Any thread.
-     */
+    /** A thread waits for this answer about a lock. It fails with the client, whatever becomes of the engine. */
     public void ask(String lockPath, CompletableFuture<?> question) {
         Runnable end = () -> question.completeExceptionally(closedFor(lockPath));
         questions.add(end);

@@ -37,10 +37,7 @@ public final class CounterReset {
         this.path = path;
     }
 
-    /**
-     * Sends it, with the deletion of {@code leaving} nodes below the path; no one comes between. Tells {@code done} OK,
-     * or why nothing was changed, or that this is not known.
-     */
+    /** Sends it, with the deletion of {@code leaving} nodes. Tells OK, why it changed nothing, or of no answer. */
     public void send(List<OwnNode> leaving, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
             done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete it

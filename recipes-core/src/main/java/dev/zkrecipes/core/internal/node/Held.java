@@ -14,10 +14,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What holds stand on: a node of the engine, or what a foreign lock has acquired. It ends once, as RELEASED or as LOST.
- * Thread-safe.
- */
+/** What holds stand on: a node, or what a foreign lock has. It ends once, as RELEASED or as LOST. Thread-safe. */
 public abstract class Held {
     private static final AtomicReferenceFieldUpdater<Held, @Nullable End> END =
             AtomicReferenceFieldUpdater.newUpdater(Held.class, End.class, "end");
@@ -26,7 +23,6 @@ public abstract class Held {
 
     private static final End RELEASED = new End(LeaseState.RELEASED, "");
 
-    /** Has to know when it has ended. */
     @FunctionalInterface
     public interface Listener {
         void onEnded(Held held, LeaseState how);
@@ -92,10 +88,7 @@ public abstract class Held {
 
     public abstract List<Op> guards();
 
-    /**
-     * Gives it back, unless it was; completes when it is known to be gone. If the caller {@code waits} for that, what
-     * has to block may do so here.
-     */
+    /** Gives it back, once; completes when it is gone. If the caller {@code waits} for that, it may block here. */
     public abstract CompletableFuture<Void> release(boolean waits);
 
     // ---- Its end.

@@ -20,12 +20,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One held node. All re-entrant leases of a thread stand on the same one.
- *
- * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
- * thread may ask and release.
- */
+/** One held node. Until it ends, its state is computed from the session's proof of life. Thread-safe. */
 public final class HeldNode extends Held implements KeepAlive.Grant {
     private final EngineScheduler scheduler;
     private final NodeCleaner cleaner;
@@ -36,20 +31,14 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     private boolean isSeenTo; // on the engine thread
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
-    /** The token is the node's {@linkplain OwnNode#fencingToken own}. */
     public HeldNode(
-            LockSpec spec,
-            OwnNode node,
-            long token,
-            @Nullable HoldLimit limit,
-            EngineScheduler scheduler,
-            NodeCleaner cleaner) {
+            LockSpec spec, OwnNode node, @Nullable HoldLimit limit, EngineScheduler scheduler, NodeCleaner cleaner) {
         super(spec, limit);
         this.scheduler = scheduler;
         this.cleaner = cleaner;
         this.node = node;
         this.nodePath = node.path();
-        this.token = token;
+        this.token = node.fencingToken();
         this.grantedAt = scheduler.nanoTime();
     }
 
@@ -63,10 +52,6 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
 
     public OwnNode node() {
         return node;
-    }
-
-    public String lockPath() {
-        return node.lockPath();
     }
 
     @Override
@@ -86,7 +71,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
 
     @Override
     public Map<String, Long> tokens() {
-        return Map.of(lockPath(), token());
+        return Map.of(spec().path(), token());
     }
 
     @Override
@@ -121,7 +106,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     @Override
     public LockLostException lost() {
         End last = end();
-        return new LockLostException("lost the lock " + lockPath() + " (node " + LockPath.name(nodePath) + "): "
+        return new LockLostException("lost the lock " + spec().path() + " (node " + LockPath.name(nodePath) + "): "
                 + (last == null ? "unknown" : last.reason())
                 + "; stop what it protects, close every lease of it, then acquire afresh");
     }
@@ -199,10 +184,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
         return release(grants, false);
     }
 
-    /**
-     * Gives back those that have not ended; completes when all are known to be gone, see {@link #release(boolean)}. Any
-     * thread.
-     */
+    /** Gives back those that have not ended; completes when all are gone, see {@link #release(boolean)}. Any thread. */
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<? extends Held> grants, boolean waits) {
         if (grants.size() == 1) {

@@ -9,10 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How long one holder may have a node, see {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}. Once anybody has seen
- * that the time is over, it stays over. Any thread.
- */
+/** How long one holder may have a node. Once anybody has seen that the time is over, it stays over. Any thread. */
 public final class HoldLimit {
     private final EngineScheduler scheduler;
     private final long beganAt;

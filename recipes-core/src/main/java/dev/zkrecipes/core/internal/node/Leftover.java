@@ -104,7 +104,7 @@ final class Leftover {
 
     // ---- Its way.
 
-    /** Is sent, or waits for room; but as one list serves all that is looked for, that does not. */
+    /** Is sent, or waits for room; what is looked for does not, as one list serves all. */
     void begin() {
         if (node.existence() == Existence.IN_FLIGHT) {
             node.whenAnswered(this::send);
@@ -252,9 +252,8 @@ final class Leftover {
     }
 
     /**
-     * Whether it was not answered. The client was told of refused credentials already: while the node's session lives,
-     * its end is on the way here, or it is another session whose credentials are wrong. The server deletes the node
-     * with its session, which it ends.
+     * Whether it was not answered. Refused credentials of a session that lives: its end is on the way here, or
+     * another's are wrong. The server deletes the node with its session.
      */
     private boolean isToBeRepeated(Answer<?> answer) {
         return answer.isUnsettled()

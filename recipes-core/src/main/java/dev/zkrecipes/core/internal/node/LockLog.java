@@ -10,11 +10,7 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * What the log of an application shows of sessions and locks, all under one name: at WARN that a lock is lost or waited
- * for long; at INFO that a session begins, ends, or loses its connection; at DEBUG each request, grant and release.
- * Thread-safe.
- */
+/** What the log shows, under one name: losses and long waits at WARN, sessions at INFO, requests at DEBUG. */
 public final class LockLog {
     private static final Logger log = LoggerFactory.getLogger("dev.zkrecipes.locks");
 

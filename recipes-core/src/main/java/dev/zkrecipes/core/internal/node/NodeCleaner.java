@@ -194,10 +194,7 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /**
-     * Names of the nodes whose deletion was sent in this session and not answered yet: it comes before anything that is
-     * sent next. Without those that were refused before.
-     */
+    /** Names of nodes whose deletion comes before what is sent next in this session, and was not refused. */
     public Set<String> leaving(String lockPath, Session session) {
         return onPath(lockPath).values().stream()
                 .filter(leftover -> leftover.isAheadIn(session))

@@ -19,9 +19,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's node in the queue of a lock, and what is known of its existence. It belongs to one session for good and
- * has an id that no other node ever has: when a request queues again it does so with a new one, so that a late deletion
- * can only ever hit what it was meant for.
+ * One request's node in the queue of a lock, and what is known of its existence. Its session and its id are its own for
+ * good: a request queues again with a new one, so that a late deletion only ever hits what it was meant for.
  */
 public final class OwnNode {
     /** From here on, a holder that saw no other node resets the path's counter when it leaves. */
@@ -117,10 +116,7 @@ public final class OwnNode {
         return czxid;
     }
 
-    /**
-     * The fencing token of a node that was created, or an error that none can be made. It leaves room for those of
-     * later holders of the same node.
-     */
+    /** The fencing token of a node that was created. It leaves room for those of later holders of the same node. */
     public long fencingToken() {
         if (czxid <= 0 || czxid >= FIRST_UNUSABLE_CZXID) {
             throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(czxid) + " of "

@@ -91,10 +91,7 @@ public final class ParentMaker {
         return !underWay && childless.isEmpty();
     }
 
-    /**
-     * Makes no more. Reports the containers that were made, or may have been, and have had no child of ours, as soon as
-     * that is known: the deepest first.
-     */
+    /** Makes no more. Reports, once that is known, the containers that may be there without a child, deepest first. */
     public void leave(Consumer<List<String>> unused) {
         if (underWay) {
             left = unused;

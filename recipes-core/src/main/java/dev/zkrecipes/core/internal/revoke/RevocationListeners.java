@@ -15,6 +15,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,22 +26,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners for requests to give one hold back, and what each was told. The first listener makes the hold's nodes
- * watched. A request that marks all nodes of a hold is reported once. Any thread; all of it happens on the engine
- * thread.
+ * The listeners for requests to give one hold back. The first makes the hold's nodes watched. A request that marks all
+ * nodes of a hold is reported once. Any thread; all of it happens on the engine thread.
  */
 public final class RevocationListeners {
     private static final Logger log = LoggerFactory.getLogger(RevocationListeners.class);
 
-    /** How many requests that are over a listener still knows: one that lost its answer may be written once more. */
+    /** How many requests that are over are still known: one that lost its answer may be written once more. */
     private static final int REMEMBERED = 1_000;
 
     private final List<HeldNode> nodes;
     private final BooleanSupplier isStanding;
     private final Callbacks callbacks;
     private final List<Watch> watches = new ArrayList<>();
-    private final List<Listener> listeners = new ArrayList<>();
+    private final List<Consumer<RevocationRequest>> listeners = new ArrayList<>();
     private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
+    private final Set<String> told = new LinkedHashSet<>(); // ids; those that were read last are at the end
 
     /** Any thread may ask whether the hold, which stands on these nodes, is open and not lost. */
     public RevocationListeners(List<HeldNode> nodes, BooleanSupplier isStanding, Callbacks callbacks) {
@@ -60,11 +61,10 @@ public final class RevocationListeners {
         }
         Held.Observer observer = nodes.get(0).observer();
         if (listeners.isEmpty() && observer != null) {
-            listeners.add(new Listener(request -> observer.onRevocationRequested()));
+            listeners.add(request -> observer.onRevocationRequested());
         }
-        Listener added = new Listener(receiver);
-        listeners.add(added);
-        added.tell(known());
+        listeners.add(receiver);
+        known().values().forEach(request -> pass(request, receiver));
         if (watches.isEmpty()) {
             nodes.forEach(node -> watches.add(new Watch(node)));
             List.copyOf(watches).forEach(Watch::begin);
@@ -73,8 +73,34 @@ public final class RevocationListeners {
 
     private void onRead(HeldNode grant, List<RevocationRequest> requests) {
         seen.put(grant, requests);
-        List<RevocationRequest> known = known();
-        listeners.forEach(listener -> listener.tell(known));
+        Map<String, RevocationRequest> known = known();
+        known.forEach((id, request) -> {
+            boolean isNew = !told.remove(id);
+            told.add(id);
+            if (isNew) {
+                listeners.forEach(listener -> pass(request, listener));
+            }
+        });
+        Iterator<String> oldest = told.iterator();
+        while (told.size() > known.size() + REMEMBERED) {
+            oldest.next();
+            oldest.remove();
+        }
+    }
+
+    private void pass(RevocationRequest request, Consumer<RevocationRequest> receiver) {
+        callbacks.run(() -> {
+            if (isStanding.getAsBoolean()) {
+                receiver.accept(request);
+            }
+        });
+    }
+
+    /** Each once, though it may mark several nodes. */
+    private Map<String, RevocationRequest> known() {
+        Map<String, RevocationRequest> known = new LinkedHashMap<>();
+        seen.values().forEach(marks -> marks.forEach(mark -> known.put(mark.id(), mark)));
+        return known;
     }
 
     public void end() {
@@ -86,47 +112,13 @@ public final class RevocationListeners {
         watches.clear();
         listeners.clear();
         seen.clear();
-    }
-
-    private List<RevocationRequest> known() {
-        return seen.values().stream().flatMap(List::stream).toList();
-    }
-
-    private final class Listener {
-        private final Consumer<RevocationRequest> receiver;
-        private final Set<String> told = new LinkedHashSet<>(); // ids; those that were read last are at the end
-
-        Listener(Consumer<RevocationRequest> receiver) {
-            this.receiver = receiver;
-        }
-
-        void tell(List<RevocationRequest> known) {
-            for (RevocationRequest request : known) {
-                boolean isNew = !told.remove(request.id());
-                told.add(request.id());
-                if (isNew) {
-                    callbacks.run(() -> pass(request));
-                }
-            }
-            Iterator<String> oldest = told.iterator();
-            while (told.size() > known.size() + REMEMBERED) {
-                oldest.next();
-                oldest.remove();
-            }
-        }
-
-        private void pass(RevocationRequest request) {
-            if (isStanding.getAsBoolean()) {
-                receiver.accept(request);
-            }
-        }
+        told.clear();
     }
 
     /**
-     * Watches a node of the hold; nothing is read before there is a listener. A request is data of the node, so the
-     * first read shows what was asked before, and each later one what was asked since, even if the connection was lost
-     * in between. It also shows at once that the node was deleted. When the node is released the watch stays until it
-     * is gone, which ends it without another request.
+     * Watches a node of the hold. The first read shows what was asked before, each later one what was asked since, even
+     * while the connection was lost. When the node is released the watch stays until it is gone, which ends it without
+     * another request.
      */
     private final class Watch implements WatchRegistry.Subscriber {
         private final HeldNode held;

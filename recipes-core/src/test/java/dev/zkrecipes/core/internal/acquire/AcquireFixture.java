@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
@@ -191,7 +192,7 @@ final class AcquireFixture {
     /** Nothing is kept for requests that are over, but for the watch of a node that is held. */
     void assertNobodyWaits() {
         assertThat(engine.requests().open()).isEmpty();
-        assertThat(engine.requests().nobodyWaits()).isTrue();
+        assertThat(engine.requests()).extracting("queues", MAP).isEmpty();
         assertThat(operations.watchedForDeletion()).isSubsetOf(ours());
     }
 }
