@@ -77,7 +77,7 @@ public final class ZooKeeperClient implements AutoCloseable {
 
     /** {@return the current state of the connection to ZooKeeper, without asking the server} */
     public ConnectionState connectionState() {
-        return engine.connectionState();
+        return engine.connection().state();
     }
 
     /**
@@ -87,7 +87,7 @@ public final class ZooKeeperClient implements AutoCloseable {
      * @param listener what to call
      */
     public void addConnectionListener(Consumer<ConnectionState> listener) {
-        engine.addConnectionListener(listener);
+        engine.connection().addListener(listener);
     }
 
     /**
@@ -96,7 +96,7 @@ public final class ZooKeeperClient implements AutoCloseable {
      * @param listener one that was added
      */
     public void removeConnectionListener(Consumer<ConnectionState> listener) {
-        engine.removeConnectionListener(listener);
+        engine.connection().removeListener(listener);
     }
 
     /**
@@ -133,7 +133,7 @@ public final class ZooKeeperClient implements AutoCloseable {
      * none now} Do not close it.
      */
     public Optional<ZooKeeper> zooKeeper() {
-        return engine.zooKeeper();
+        return engine.connection().handle();
     }
 
     /** {@return the label that others see in {@link InterProcessLock#participants()}} */

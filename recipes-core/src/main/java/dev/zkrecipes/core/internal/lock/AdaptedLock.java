@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HoldLimit;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -22,14 +23,12 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A foreign lock as one of ours. Its holds are recorded as those of the engine are: in a table of its own, or in that
- * of the client on which it works. Thread-safe.
- */
+/** A foreign lock as one of ours, with holds in a table of its own or in that of the client on which it works. */
 public final class AdaptedLock extends OwnedLock {
     private final ForeignLock foreign;
 
@@ -67,39 +66,13 @@ public final class AdaptedLock extends OwnedLock {
     // ---- Acquiring.
 
     @Override
-    Lease request() throws InterruptedException {
-        return request(() -> Optional.of(foreign.acquire()), Ending.FAILED).orElseThrow();
-    }
-
-    @Override
-    Optional<Lease> request(Duration timeout) throws InterruptedException {
-        return request(() -> foreign.tryAcquire(timeout), Ending.TIMED_OUT);
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire() {
-        requireMayBlock();
-        Lease again = reenter();
-        return again != null
-                ? Optional.of(again)
-                : Blocking.uninterruptibly(() ->
-                        request(() -> Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO)), Ending.BUSY));
-    }
-
-    @Override
-    Lease requestUninterruptibly() {
-        return Blocking.uninterruptibly(
-                () -> request(() -> Optional.of(foreign.acquireUninterruptibly()), Ending.FAILED)
-                        .orElseThrow());
-    }
-
-    private Optional<Lease> request(Blocking.Wait<Optional<ForeignLock.Hold>> wait, Ending otherwise)
-            throws InterruptedException {
+    Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible) throws InterruptedException {
         ObservedRequest observed = begin();
         try {
-            Optional<Lease> lease = wait.await().map(hold -> open(hold, this::mineToOpen, observed));
+            Optional<Lease> lease =
+                    ask(mode, most, isInterruptible).map(hold -> open(hold, this::mineToOpen, observed));
             if (observed != null) {
-                observed.over(otherwise); // unless it was granted
+                observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted
             }
             return lease;
         } catch (Throwable t) {
@@ -116,6 +89,16 @@ public final class AdaptedLock extends OwnedLock {
         ObservedRequest observed = worksOn == null ? null : worksOn.observe(group());
         table().beginWait(group());
         return observed;
+    }
+
+    private Optional<ForeignLock.Hold> ask(Mode mode, @Nullable Duration most, boolean isInterruptible)
+            throws InterruptedException {
+        if (mode == Mode.TRY) {
+            return Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO));
+        } else if (most != null) {
+            return foreign.tryAcquire(most);
+        }
+        return Optional.of(isInterruptible ? foreign.acquire() : foreign.acquireUninterruptibly());
     }
 
     /** Whatever is thrown in here, the foreign hold is given back. */
@@ -178,8 +161,9 @@ public final class AdaptedLock extends OwnedLock {
 
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
+        BooleanSupplier isStanding = hold.standing();
         held(hold).listen(request -> {
-            if (hold.isStanding()) {
+            if (isStanding.getAsBoolean()) {
                 listener.accept(request);
             }
         });

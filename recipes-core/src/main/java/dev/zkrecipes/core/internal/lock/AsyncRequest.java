@@ -12,10 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One request, as a future that its outcome completes. If the future ends with anything but the grant, the request is
- * withdrawn.
- */
+/** One request, as a future. If that ends with anything but the grant, the request is withdrawn. */
 final class AsyncRequest extends CompletableFuture<Lease> {
     private final OwnedLock lock;
     private final Executor delivery;
@@ -58,7 +55,15 @@ final class AsyncRequest extends CompletableFuture<Lease> {
             if (granted == null) {
                 throw Objects.requireNonNull(failure);
             }
-            AsyncLease.complete(this, open.apply(granted), lock.table().dropped());
+            Hold hold = open.apply(granted);
+            boolean isTaken = false;
+            try {
+                isTaken = complete(hold);
+            } finally {
+                if (!isTaken) {
+                    hold.beginClosing(false);
+                }
+            }
         } catch (Throwable t) {
             if (observed != null) {
                 observed.failed(t);

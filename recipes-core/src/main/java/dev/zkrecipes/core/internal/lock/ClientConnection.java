@@ -29,11 +29,8 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The connection of a client as the application sees it: that of the session in use. Sessions report to it on the
- * engine thread; any thread may ask and wait.
- */
-final class ClientConnection {
+/** The connection of the session in use. Sessions report to it on the engine thread; any thread may ask and wait. */
+public final class ClientConnection {
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
     private final Callbacks callbacks;
@@ -80,7 +77,6 @@ final class ClientConnection {
 
     // ---- What sessions report.
 
-    /** Makes the state of this session the client's. */
     void use(Session session) {
         if (session != used && !session.isEnded()) {
             used = session;
@@ -141,22 +137,22 @@ final class ClientConnection {
 
     // ---- What any thread asks.
 
-    ConnectionState state() {
+    public ConnectionState state() {
         return state;
     }
 
-    void addListener(Consumer<ConnectionState> listener) {
+    public void addListener(Consumer<ConnectionState> listener) {
         listeners.add(new Told(listener, callbacks.sequential()));
     }
 
-    void removeListener(Consumer<ConnectionState> listener) {
+    public void removeListener(Consumer<ConnectionState> listener) {
         listeners.stream()
                 .filter(told -> told.listener().equals(listener))
                 .findFirst() // one of them, if it was added twice
                 .ifPresent(listeners::remove);
     }
 
-    Optional<ZooKeeper> handle() {
+    public Optional<ZooKeeper> handle() {
         return handle;
     }
 
@@ -194,15 +190,12 @@ final class ClientConnection {
 
     // ---- Waiting.
 
-    /** Waits for a connection, or the end of the client. Returns whether there is a connection. */
+    /** Returns whether there is a connection, at the end of the client, too. */
     boolean await(Deadline deadline) throws InterruptedException {
         return Blocking.awaitAgain(connected, deadline).orElse(false);
     }
 
-    /**
-     * Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection.
-     * Keeps the interrupt flag.
-     */
+    /** Waits for its end, at most for the request time-out and while connected. Keeps the interrupt flag. */
     void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         Runnable end = () -> over.complete(null);

@@ -46,10 +46,7 @@ final class ClientSessions {
     private final Containers containers;
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
 
-    /**
-     * The connection is told first of each session to use, and of each change of a session's state; then {@code
-     * onChange} runs.
-     */
+    /** The connection is told of each session, and of each change of its state; then {@code onChange} runs. */
     ClientSessions(
             HandleKind kind,
             ClientSettings settings,

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Preconditions;
-import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.acquire.Requests;
@@ -32,13 +31,11 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,7 +52,7 @@ public final class EngineClient {
     final EngineScheduler scheduler;
     private final Callbacks callbacks;
     private final ClientConnection connection;
-    private final ClientSessions sessions;
+    final ClientSessions sessions;
     private final NodeCleaner cleaner;
     final Requests requests;
     private final LockDataTable holds;
@@ -83,8 +80,14 @@ public final class EngineClient {
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
                 : "the root of the connection (its chroot)";
         this.connection = new ClientConnection(kind, settings, scheduler, callbacks, closing::get);
-        this.sessions =
-                new ClientSessions(kind, settings, scheduler, connection, pace, closing::get, this::onSessionChanged);
+        this.sessions = new ClientSessions(
+                kind,
+                settings,
+                scheduler,
+                connection,
+                pace,
+                closing::get,
+                () -> cleaner().wake());
         this.cleaner = new NodeCleaner(scheduler, pace, sessions.source(), connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
@@ -139,10 +142,6 @@ public final class EngineClient {
         return Objects.requireNonNull(builders).apply(kind);
     }
 
-    private void onSessionChanged() {
-        cleaner.wake();
-    }
-
     // ---- What the parts share.
 
     public ClientSettings settings() {
@@ -160,7 +159,14 @@ public final class EngineClient {
     /** Null if nobody observes. */
     @Nullable
     ObservedRequest observe(LockGroup group) {
-        return ObservedRequest.begin(settings.observers(), slowWaits, scheduler, callbacks, group);
+        if (settings.observers().isEmpty() && slowWaits == null && !LockLog.isForRequests()) {
+            return null;
+        }
+        ObservedRequest begun = new ObservedRequest(settings.observers(), scheduler, callbacks, group);
+        if (slowWaits != null) {
+            slowWaits.add(begun);
+        }
+        return begun;
     }
 
     public NodeCleaner cleaner() {
@@ -179,12 +185,8 @@ public final class EngineClient {
         return connection.requestTimeout();
     }
 
-    ClientConnection connection() {
+    public ClientConnection connection() {
         return connection;
-    }
-
-    List<Session> livingSessions() {
-        return sessions.living();
     }
 
     private void requireOpen() {
@@ -194,18 +196,6 @@ public final class EngineClient {
     }
 
     // ---- What applications ask, see ZooKeeperClient.
-
-    public ConnectionState connectionState() {
-        return connection.state();
-    }
-
-    public void addConnectionListener(Consumer<ConnectionState> listener) {
-        connection.addListener(listener);
-    }
-
-    public void removeConnectionListener(Consumer<ConnectionState> listener) {
-        connection.removeListener(listener);
-    }
 
     public boolean awaitConnected(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
@@ -235,10 +225,6 @@ public final class EngineClient {
         scheduler.execute(() -> sessions.use(servers, checked));
     }
 
-    public Optional<ZooKeeper> zooKeeper() {
-        return connection.handle();
-    }
-
     public String ownerLabel() {
         return settings.ownerLabel();
     }
@@ -261,11 +247,7 @@ public final class EngineClient {
         }
     }
 
-    /**
-     * First every lease and request ends, which hands their nodes to the cleaner. Then it waits, for a limited time,
-     * for the deletion of nodes that outlive the sessions or are too many for one transaction. Then the handles are
-     * closed. Then every future that is left completes, and the threads end.
-     */
+    /** Ends leases and requests, waits a while for deletions that no session's end makes, and closes the handles. */
     private void endInOrder() {
         List<KeepAlive.Grant> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
         throwIfStarved(); // which ends it at once
@@ -332,10 +314,9 @@ public final class EngineClient {
     }
 
     /**
-     * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more. Everything
-     * ends, in the middle of anything: nobody may believe that it holds a lock, and nobody may wait. The nodes go with
-     * the sessions. On the engine thread, again if it throws, as it does after all else if a handle cannot be closed or
-     * there was no memory for something.
+     * Fail-stop: a task of the engine has thrown, so nothing that it knows can be trusted. Everything ends, in the
+     * middle of anything; the nodes go with the sessions. On the engine thread, again if it throws, as it does after
+     * all else if a handle cannot be closed or there was no memory for something.
      */
     private void endAtOnce(Throwable cause) {
         if (requests.closeBecauseOf(cause)) {

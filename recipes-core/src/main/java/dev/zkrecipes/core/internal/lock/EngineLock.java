@@ -37,10 +37,7 @@ import java.util.function.UnaryOperator;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The blocking and the asynchronous API on top of acquisitions. The holds of the calling thread are found by path and
- * rule in the client's {@link LockDataTable}, whatever lock object they were acquired through. Thread-safe.
- */
+/** The blocking and the asynchronous API on top of acquisitions. Thread-safe. */
 public final class EngineLock extends OwnedLock {
     private static volatile UnaryOperator<InterProcessLock> unwrap = lock -> lock;
 
@@ -110,67 +107,89 @@ public final class EngineLock extends OwnedLock {
 
     // ---- Acquiring.
 
+    /** A try waits for the answer no longer than the request time-out. */
     @Override
-    Lease request() throws InterruptedException {
-        return request(Mode.QUEUE, BlockingRequest::await);
-    }
-
-    @Override
-    Optional<Lease> request(Duration timeout) throws InterruptedException {
-        Deadline deadline = Deadline.after(timeout, client.scheduler());
-        return request(Mode.QUEUE, request -> request.await(deadline, timeout));
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire() {
-        return tryAtOnce(client.requestTimeout());
-    }
-
-    /** Acquires it if it is free, and waits for the answer no longer than the limit or the request time-out. */
-    public Optional<Lease> tryAtOnce(Duration limit) {
-        Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
-        requireMayBlock();
-        Lease again = reenter();
-        if (again != null) {
-            return Optional.of(again);
-        }
-        Deadline deadline = Deadline.after(atMost, client.scheduler());
-        return requestUninterruptibly(Mode.TRY, request -> request.awaitAnswer(deadline, atMost));
-    }
-
-    @Override
-    Lease requestUninterruptibly() {
-        return requestUninterruptibly(Mode.QUEUE, BlockingRequest::awaitUninterruptibly);
-    }
-
-    private <T> T request(Mode mode, Wait<T> wait) throws InterruptedException {
+    Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible) throws InterruptedException {
+        Duration timeout = client.requestTimeout();
+        Duration limit = mode == Mode.TRY && (most == null || most.compareTo(timeout) > 0) ? timeout : most;
+        Deadline deadline = limit == null ? null : Deadline.after(limit, client.scheduler());
         if (mode == Mode.QUEUE) {
             requireNoWaitForOneself();
         }
         HeldNode exclusive = toDowngrade();
-        Acquisition acquisition = exclusive == null
+        Acquisition wanted = exclusive == null
                 ? new AcquireLoop(client.requests, group(), mode)
                 : new Downgrade(client.requests, group().all().get(0), exclusive, mode);
-        return new BlockingRequest(acquisition, observed()).run(mode, wait);
+        ObservedRequest observed = observe();
+        Hold opened = null;
+        try {
+            wanted.launch();
+            table().lookForDeadOwners();
+            Optional<List<HeldNode>> granted = isInterruptible
+                    ? awaitOrLeave(wanted, deadline, limit)
+                    : Blocking.uninterruptibly(() -> await(wanted, deadline, limit));
+            if (granted.isPresent()) {
+                opened = Hold.open(this, granted.get(), mineToOpen(), observed);
+            } else if (observed != null) {
+                observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT);
+            }
+            return Optional.ofNullable(opened);
+        } catch (Throwable t) {
+            // The caller gets an exception, so it must not be left with anything that nobody would ever give back.
+            List<HeldNode> granted = wanted.giveUpUnlessGranted();
+            if (opened != null) {
+                opened.beginClosing(false);
+            } else if (granted != null) {
+                HeldNode.release(granted);
+            }
+            if (observed != null) {
+                observed.failed(t);
+            }
+            throw t;
+        }
     }
 
-    private @Nullable ObservedRequest observed() {
+    private @Nullable ObservedRequest observe() {
         return isObserved ? client.observe(group()) : null;
     }
 
-    private <T> T requestUninterruptibly(Mode mode, Wait<T> wait) {
+    /** Nothing is acquired by an interrupted thread unless the grant came first; then the flag is set again. */
+    private Optional<List<HeldNode>> awaitOrLeave(
+            Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit) throws InterruptedException {
         try {
-            return request(mode, wait);
+            return await(wanted, deadline, limit);
         } catch (InterruptedException e) {
-            throw new AssertionError("an interruption ended a wait that it must not end", e);
+            List<HeldNode> granted = wanted.giveUpUnlessGranted();
+            if (granted == null) {
+                throw e;
+            }
+            Thread.currentThread().interrupt();
+            return Optional.of(granted);
         }
+    }
+
+    /** Empty if the lock is busy, at the end of the time or in a try. */
+    private Optional<List<HeldNode>> await(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
+            throws InterruptedException {
+        if (deadline != null
+                && limit != null
+                && Blocking.await(wanted.outcome(), deadline).isEmpty()) {
+            Optional<LockException> unseen = unseen(client, path(), Optional.of(wanted), limit);
+            if (wanted.giveUp()) {
+                if (unseen.isPresent()) {
+                    throw unseen.get();
+                }
+                return Optional.empty();
+            }
+        }
+        return Blocking.await(wanted.outcome(), client.scheduler());
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         Acquisition acquisition = new AcquireLoop(client.requests, group(), Mode.QUEUE);
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
-        ObservedRequest observed = observed();
+        ObservedRequest observed = observe();
         AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
         request.follow(
                 acquisition.outcome(),
@@ -181,10 +200,7 @@ public final class EngineLock extends OwnedLock {
         return request;
     }
 
-    /**
-     * Why it is not known that the lock is busy. The request is what {@link #acquireAsync} has returned; empty if the
-     * lock was seen to be busy otherwise.
-     */
+    /** As below, of a request of {@link #acquireAsync}; empty if the lock was seen to be busy otherwise. */
     public static Optional<LockException> unseen(
             EngineClient client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
         Optional<Acquisition> asked =
@@ -211,115 +227,6 @@ public final class EngineLock extends OwnedLock {
                 ? Optional.empty()
                 : Optional.of(new LockConnectionException("no answer from ZooKeeper within " + timeout
                         + ", so it is not known whether" + unknown + "wait longer, or try again"));
-    }
-
-    // ---- Waiting.
-
-    @FunctionalInterface
-    private interface Wait<T> {
-        T on(BlockingRequest request) throws InterruptedException;
-    }
-
-    /** One request of a thread that waits for its outcome. Whatever is thrown meanwhile, nothing is left of it. */
-    private final class BlockingRequest {
-        private final Acquisition acquisition;
-        private final @Nullable ObservedRequest observed;
-        private @Nullable Hold opened;
-
-        BlockingRequest(Acquisition acquisition, @Nullable ObservedRequest observed) {
-            this.acquisition = acquisition;
-            this.observed = observed;
-        }
-
-        <T> T run(Mode mode, Wait<T> wait) throws InterruptedException {
-            try {
-                acquisition.launch();
-                table().lookForDeadOwners();
-                T outcome = wait.on(this);
-                if (observed != null) {
-                    observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted
-                }
-                return outcome;
-            } catch (Throwable t) {
-                abandon();
-                if (observed != null) {
-                    observed.failed(t);
-                }
-                throw t;
-            }
-        }
-
-        Lease await() throws InterruptedException {
-            try {
-                return hold(awaitGrant());
-            } catch (InterruptedException e) {
-                return leaveOrHold(e);
-            }
-        }
-
-        Lease awaitUninterruptibly() {
-            return hold(Blocking.uninterruptibly(this::awaitGrant));
-        }
-
-        /** Waits for a limited time; empty if the lock is busy then. */
-        Optional<Lease> await(Deadline deadline, Duration timeout) throws InterruptedException {
-            try {
-                if (Blocking.await(acquisition.outcome(), deadline).isEmpty()) {
-                    Optional<LockException> unseen = unseen(client, path(), Optional.of(acquisition), timeout);
-                    if (acquisition.giveUp()) {
-                        if (unseen.isPresent()) {
-                            throw unseen.get();
-                        }
-                        return Optional.empty();
-                    }
-                }
-                return Optional.of(hold(awaitGrant()));
-            } catch (InterruptedException e) {
-                return Optional.of(leaveOrHold(e));
-            }
-        }
-
-        /** Waits for the answer to a try; empty if the lock is busy. Interruptions do not end the wait. */
-        Optional<Lease> awaitAnswer(Deadline deadline, Duration atMost) {
-            Optional<Optional<List<HeldNode>>> outcome =
-                    Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), deadline));
-            if (outcome.isEmpty() && acquisition.giveUp()) {
-                throw new LockConnectionException("no answer from ZooKeeper within " + atMost
-                        + ", so it is not known whether the lock " + path() + " is free; try again");
-            }
-            return Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), client.scheduler()))
-                    .map(this::hold);
-        }
-
-        private List<HeldNode> awaitGrant() throws InterruptedException {
-            return Blocking.await(acquisition.outcome(), client.scheduler()).orElseThrow();
-        }
-
-        private Lease hold(List<HeldNode> grants) {
-            Hold hold = Hold.open(EngineLock.this, grants, mineToOpen(), observed);
-            opened = hold;
-            return hold;
-        }
-
-        /** Nothing is acquired unless the grant came first; in that case the interrupt flag is set again. */
-        private Lease leaveOrHold(InterruptedException interruption) throws InterruptedException {
-            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
-            if (granted == null) {
-                throw interruption;
-            }
-            Thread.currentThread().interrupt();
-            return hold(granted);
-        }
-
-        /** The caller gets an exception, so it must not be left with anything that nobody would ever give back. */
-        private void abandon() {
-            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
-            if (opened != null) {
-                opened.beginClosing(false);
-            } else if (granted != null) {
-                HeldNode.release(granted);
-            }
-        }
     }
 
     // ---- Its holds.
@@ -360,7 +267,7 @@ public final class EngineLock extends OwnedLock {
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
                 .revocations(() ->
-                        new RevocationListeners(HeldNode.nodes(hold.grants()), hold::isStanding, client.callbacks()))
+                        new RevocationListeners(HeldNode.nodes(hold.grants()), hold.standing(), client.callbacks()))
                 .add(listener);
     }
 
@@ -382,8 +289,7 @@ public final class EngineLock extends OwnedLock {
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group().all()) {
-            all.addAll(new PathQueries(client, spec)
-                    .await(query.apply(client.requests, spec).request(), deadline));
+            all.addAll(query.apply(client.requests, spec).request().await(client.requestTimeout(), deadline));
         }
         return all;
     }

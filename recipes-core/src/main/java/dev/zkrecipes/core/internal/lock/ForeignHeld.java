@@ -25,10 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * What a foreign lock has acquired. It is lost when the foreign lock says so, and given back when it is closed even
- * then; or when its time is over, with which it is given back. Thread-safe.
- */
+/** What a foreign lock has acquired. Lost, it is given back when it is closed; or with the end of its time. */
 final class ForeignHeld extends Held {
     private static final Logger log = LoggerFactory.getLogger(ForeignHeld.class);
 
@@ -137,24 +134,24 @@ final class ForeignHeld extends Held {
     }
 
     private void onLost() {
-        afterEnd(endAsLost("what it stands on was lost"));
+        var unused = ends("what it stands on was lost");
     }
 
     /** With its time, it is given back. */
     @Override
     public void lose(String reason) {
-        boolean ends = endAsLost(reason);
-        afterEnd(ends);
-        if (ends) {
+        if (ends(reason)) {
             callbacks.tellLoss(() -> giveBack(hold::expire));
         }
     }
 
-    private void afterEnd(boolean isFirst) {
+    private boolean ends(String reason) {
+        boolean isFirst = endAsLost(reason);
         if (isFirst) {
             tellListener();
             tellObserver();
         }
+        return isFirst;
     }
 
     /** Tells of requests to give the lock back; the observer of them, too. */
@@ -186,8 +183,16 @@ final class ForeignHeld extends Held {
         if (!givenBack.compareAndSet(false, true)) {
             return;
         }
-        if (isKnownAsLost()) {
-            Completion.on(gone, (nothing, failure) -> tellOf(failure));
+        if (isKnownAsLost()) { // to close it throws nothing, so whoever does it would never know
+            Completion.on(gone, (nothing, failure) -> {
+                if (failure != null) {
+                    log.warn(
+                            "The lock {} was lost, and giving it back failed: it may stay held for others. See the cause, and"
+                                    + " free it by hand if it does.",
+                            spec().path(),
+                            failure);
+                }
+            });
         }
         try {
             how.run();
@@ -195,17 +200,6 @@ final class ForeignHeld extends Held {
         } catch (RuntimeException | Error e) {
             gone.completeExceptionally(e);
             Throwables.throwIfInstanceOf(e, Error.class); // nobody knows whether it is given back
-        }
-    }
-
-    /** To close a lost lease throws nothing, so whoever does it would never know. */
-    private void tellOf(@Nullable Throwable failure) {
-        if (failure != null) {
-            log.warn(
-                    "The lock {} was lost, and giving it back failed: it may stay held for others. See the cause, and free"
-                            + " it by hand if it does.",
-                    spec().path(),
-                    failure);
         }
     }
 

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
@@ -16,7 +15,6 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
-import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -36,8 +35,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One hold: a share in a grant, or in several that were acquired as one. Each grant is given back with its last hold.
- * Re-entry makes one of these and its place in the record, so it is small: who is told is listed on demand, and then
- * told what has happened meanwhile.
+ * Re-entry makes one of these, so it is small: who is told of its end is listed on demand.
  */
 public final class Hold implements MultiLease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
@@ -58,10 +56,7 @@ public final class Hold implements MultiLease, Held.Listener {
 
         void listen(Hold hold, Consumer<RevocationRequest> listener);
 
-        /**
-         * Waits until what was given back with the hold is known to be gone, if the lock is to wait; {@code tells} if
-         * it throws what was said against it.
-         */
+        /** Waits for what was given back with the hold, if the lock is to; {@code tells} if it throws the refusal. */
         void confirm(Hold closed, boolean tells);
 
         /** A thread has died in the middle of what nobody else does. */
@@ -70,18 +65,14 @@ public final class Hold implements MultiLease, Held.Listener {
 
     /** What a hold was closed as, and when what was given back with it is gone. */
     private record Closing(LeaseState as, CompletableFuture<Void> released) {
-        static Closing releasingNothing(LeaseState as) {
+        static Closing givingBackNothing(LeaseState as) {
             return new Closing(as, CompletableFuture.completedFuture(null)); // nobody outside sees it
-        }
-
-        boolean isDecided() {
-            return as != LeaseState.HELD;
         }
     }
 
-    private static final Closing DECIDING = Closing.releasingNothing(LeaseState.HELD); // before each of the others
-    private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
-    private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
+    private static final Closing DECIDING = Closing.givingBackNothing(LeaseState.HELD); // before each of the others
+    private static final Closing RELEASED = Closing.givingBackNothing(LeaseState.RELEASED);
+    private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
 
     private final Origin lock;
     private final List<? extends Held> grants;
@@ -95,15 +86,11 @@ public final class Hold implements MultiLease, Held.Listener {
         this.data = data;
     }
 
-    /**
-     * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is
-     * thrown in here, the grants are given back.
-     */
+    /** Opens the first hold on grants, and hears of their end. Whatever is thrown in here, they are given back. */
     static Hold open(Origin lock, List<? extends Held> grants, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grants, data);
         try {
-            data.opened(opened);
-            Held.Listener listener = data.sharesGrants() ? data : opened;
+            Held.Listener listener = data.opened(opened);
             for (int i = 0; i < grants.size(); i++) {
                 grants.get(i).attach(listener);
             }
@@ -146,7 +133,7 @@ public final class Hold implements MultiLease, Held.Listener {
     @Override
     public void onEnded(Held grant, LeaseState how) {
         Listeners told = listeners;
-        if (told != null && closing == null) { // else the thread that closes it tells
+        if (told != null && !isClosed()) { // else the thread that closes it tells
             told.end(how);
         }
         if (how == LeaseState.LOST) {
@@ -158,12 +145,25 @@ public final class Hold implements MultiLease, Held.Listener {
         return closing != null;
     }
 
+    /** What it was closed as; null before that is known. */
+    private @Nullable Closing decided() {
+        Closing closed = closing;
+        return closed != null && closed.as == LeaseState.HELD ? null : closed;
+    }
+
     boolean isStanding() {
         return !isClosed() && !isLost();
     }
 
     boolean isLost() {
         return Held.anyIsLost(grants);
+    }
+
+    /** Whether it is open and not lost, for those who must not keep it when nobody else has it. */
+    BooleanSupplier standing() {
+        CompletableFuture<LeaseState> ended = listeners().ended;
+        List<? extends Held> all = grants;
+        return () -> !ended.isDone() && !Held.anyIsLost(all);
     }
 
     @Override
@@ -191,8 +191,8 @@ public final class Hold implements MultiLease, Held.Listener {
 
     @Override
     public LeaseState state() {
-        Closing closed = closing;
-        return closed != null && closed.isDecided() ? closed.as : Held.state(grants);
+        Closing closed = decided();
+        return closed == null ? Held.state(grants) : closed.as;
     }
 
     @Override
@@ -256,19 +256,17 @@ public final class Hold implements MultiLease, Held.Listener {
             return Objects.requireNonNull(listeners);
         }
         // Looked at afterwards: what happens from now on finds them. The thread that is just closing it tells them.
-        Closing closed = closing;
-        if (closed == null) {
-            if (isLost()) {
-                made.end(LeaseState.LOST);
-            }
-        } else if (closed.isDecided()) {
+        Closing closed = decided();
+        if (closed != null) {
             tell(made, closed);
+        } else if (!isClosed() && isLost()) {
+            made.end(LeaseState.LOST);
         }
         return made;
     }
 
     private static void tell(Listeners told, Closing closed) {
-        told.givenBackWith(closed.released);
+        Completion.forward(closed.released, told.givenBack);
         told.end(closed.as);
     }
 
@@ -284,10 +282,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().released();
     }
 
-    /**
-     * Closes the hold and gives back what no other one stands on, or throws if the caller may not. Returns whether this
-     * call did. One that {@code waits} goes on to {@link Origin#confirm}.
-     */
+    /** Whether this call closes it, giving back what only it stands on; {@link Origin#confirm} waits for that. */
     @CanIgnoreReturnValue
     boolean beginClosing(boolean waits) {
         if (isClosed()) {
@@ -301,7 +296,7 @@ public final class Hold implements MultiLease, Held.Listener {
         if (!CLOSING.compareAndSet(this, null, DECIDING)) {
             return false;
         }
-        Closing last = LOST_BEFORE;
+        Closing last = LOST;
         try {
             last = giveBack(waits);
             return true;
@@ -322,7 +317,7 @@ public final class Hold implements MultiLease, Held.Listener {
         data.takeOut(this);
         List<? extends Held> unneeded = data.unneededWithout(this);
         if (unneeded.isEmpty()) {
-            return Held.anyIsKnownAsLost(grants) ? LOST_BEFORE : RELEASED_NOTHING;
+            return Held.anyIsKnownAsLost(grants) ? LOST : RELEASED;
         }
         CompletableFuture<Void> released = HeldNode.release(unneeded, waits);
         return new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
@@ -330,10 +325,8 @@ public final class Hold implements MultiLease, Held.Listener {
 
     /** Completes when what is given back with the hold, which is closed, is known to be gone. */
     CompletableFuture<Void> givenBack() {
-        Closing closed = closing;
-        return closed != null && closed.isDecided()
-                ? closed.released
-                : listeners().givenBack(); // another thread is just giving it back
+        Closing closed = decided();
+        return closed != null ? closed.released : listeners().givenBack; // another thread is just giving it back
     }
 
     void requireNotLost() {
@@ -353,25 +346,16 @@ public final class Hold implements MultiLease, Held.Listener {
         return "Lease[" + path() + ", " + state() + ", " + standsOn + "]";
     }
 
-    /**
-     * Who is told of one hold: the futures of its end, and the listeners to requests to give it back. Most holds end
-     * without anybody asking for that.
-     */
+    /** Who is told of one hold. Most end without anybody asking for that. */
     static final class Listeners {
         private final Callbacks callbacks;
         private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
         private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
         private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();
         private final AtomicReference<@Nullable RevocationListeners> revocations = new AtomicReference<>();
-        private volatile @Nullable Reference<Lease> toLease;
 
         Listeners(Callbacks callbacks) {
             this.callbacks = callbacks;
-        }
-
-        /** Keeps the reference that tells when nobody has the lease of the hold any more. */
-        void keep(Reference<Lease> reference) {
-            toLease = reference;
         }
 
         /** The hold is closed, or lost; the first time counts. */
@@ -381,15 +365,6 @@ public final class Hold implements MultiLease, Held.Listener {
             if (told != null) {
                 told.end();
             }
-            Reference<Lease> reference = toLease;
-            if (reference != null) {
-                reference.clear(); // nothing is left to tell
-            }
-        }
-
-        /** The hold was given back; its future ends with this one. */
-        void givenBackWith(CompletableFuture<Void> released) {
-            Completion.forward(released, givenBack);
         }
 
         /** Runs the listener when the hold is lost, where losses are told. */
@@ -404,11 +379,6 @@ public final class Hold implements MultiLease, Held.Listener {
 
         RevocationListeners revocations(Supplier<RevocationListeners> maker) {
             return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
-        }
-
-        /** Ends when the hold is given back; for the engine's own use. */
-        CompletableFuture<Void> givenBack() {
-            return givenBack;
         }
 
         /** One stage for all applications that ask, since one for each would stay as long as the lease. */

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
@@ -11,6 +12,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
+import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -37,13 +39,13 @@ import org.slf4j.LoggerFactory;
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /** A hold, or what is left of it when it is lost; and those that were opened before. */
+    /** A hold, or what is kept of a loose one; and those that were opened before. */
     @SuppressWarnings("serial") // never serialized
     private static final class Link extends AtomicReference<Object> {
         private volatile @Nullable Link older;
 
-        Link(Hold hold) {
-            super(hold);
+        Link(Object kept) {
+            super(kept);
         }
 
         static Link inFrontOf(Link older, Link younger) {
@@ -73,55 +75,83 @@ public final class LockData implements Held.Listener {
         @Nullable
         Hold open() {
             Object kept = get();
-            Hold hold = kept instanceof Lost lost ? lost.get() : (Hold) kept;
+            Hold hold = kept instanceof Loose loose ? loose.get() : (Hold) kept;
             return hold == null || hold.isClosed() ? null : hold;
+        }
+
+        boolean isStandingOn(LockSpec spec) {
+            if (get() instanceof Loose loose) {
+                return loose.isStanding() && Held.on(spec, loose.left) != null;
+            }
+            Hold hold = open();
+            return hold != null && hold.isStanding() && hold.grantOn(spec) != null;
         }
 
         boolean isOf(Object sought) {
             Object kept = get();
-            return kept == sought || (kept instanceof Lost lost && lost.get() == sought);
+            return kept == sought || (kept instanceof Loose loose && loose.get() == sought);
         }
     }
 
-    /** A lost hold, which only those keep who can still close it. */
-    private static final class Lost extends WeakReference<Hold> {
+    /** A hold that is lost, or belongs to no thread: only those keep it who can still close it. */
+    static final class Loose extends WeakReference<Hold> implements Held.Listener {
         final Hold.Origin lock;
-        final List<Held> left; // to give back: of several nodes those that were not lost, or what a foreign lock has
-        volatile boolean told;
+        private final LockData data;
+        private final List<? extends Held> left; // to give back; of a lost one without what had ended
+        private final Hold.@Nullable Listeners listeners; // told of the end even if nobody has the hold
+        private volatile boolean told;
 
-        Lost(Hold hold) {
-            super(hold);
+        Loose(Hold hold, LockData data) {
+            super(hold, data.dropped);
             this.lock = hold.lock();
-            this.left = new ArrayList<>(hold.grants());
-            left.removeIf(Held::hasEnded);
+            this.data = data;
+            boolean isLost = data.dropped == null;
+            this.left = isLost
+                    ? hold.grants().stream().filter(grant -> !grant.hasEnded()).toList()
+                    : hold.grants();
+            this.listeners = isLost ? null : hold.listeners();
+        }
+
+        /** Whether nothing of it has ended. */
+        boolean isStanding() {
+            return listeners != null && left.stream().noneMatch(grant -> grant.hasEnded() || grant.isLost());
+        }
+
+        @Override
+        public void onEnded(Held grant, LeaseState how) {
+            Hold hold = get();
+            if (hold != null) {
+                hold.onEnded(grant, how);
+            } else if (listeners != null && how == LeaseState.LOST) {
+                listeners.end(how);
+                data.takeOut(this, lock.group().paths());
+            }
         }
     }
 
     private final @Nullable Thread owner;
-    private final boolean isAsynchronous;
+    private final @Nullable ReferenceQueue<Hold> dropped; // of those that belong to no thread
     private final Consumer<LockData> useless; // told when it is of no more use
     private final Map<String, Link> open = new ConcurrentHashMap<>(1); // by path, the youngest first
     private @Nullable Set<String> warnedOf; // confined to the engine thread
 
-    private LockData(@Nullable Thread owner, boolean isAsynchronous, Consumer<LockData> useless) {
+    private LockData(@Nullable Thread owner, @Nullable ReferenceQueue<Hold> dropped, Consumer<LockData> useless) {
         this.owner = owner;
-        this.isAsynchronous = isAsynchronous;
+        this.dropped = dropped;
         this.useless = useless;
     }
 
-    /** What a thread holds. */
     static LockData ofThread(Thread owner, Consumer<LockData> useless) {
-        return new LockData(owner, false, useless);
+        return new LockData(owner, null, useless);
     }
 
-    /** What a lock object holds. */
     static LockData ofInstance() {
-        return new LockData(null, false, data -> {});
+        return new LockData(null, null, data -> {});
     }
 
-    /** The leases that belong to nobody. A lost one needs no record: only by the lease itself can it be closed. */
-    static LockData ofNobody() {
-        return new LockData(null, true, data -> {});
+    /** The leases that belong to no thread, of which the queue gets those that nobody has any more. */
+    static LockData ofNobody(ReferenceQueue<Hold> dropped) {
+        return new LockData(null, dropped, data -> {});
     }
 
     @Nullable
@@ -133,7 +163,6 @@ public final class LockData implements Held.Listener {
         return owner == null ? "any thread" : EngineThreads.nameOf(owner);
     }
 
-    /** Whether the calling thread may give back what is recorded here. */
     public boolean mayClose() {
         return owner == null || owner == Thread.currentThread() || !owner.isAlive();
     }
@@ -149,11 +178,15 @@ public final class LockData implements Held.Listener {
 
     // ---- Opening and closing.
 
-    void opened(Hold hold) {
+    /** Returns who is to hear of the end of what the hold stands on. */
+    @CanIgnoreReturnValue
+    Held.Listener opened(Hold hold) {
+        Held.Listener kept = dropped == null ? hold : new Loose(hold, this);
         List<String> paths = hold.group().paths();
         for (int i = 0; i < paths.size(); i++) {
-            open.merge(paths.get(i), new Link(hold), Link::inFrontOf);
+            open.merge(paths.get(i), new Link(kept), Link::inFrontOf);
         }
+        return sharesGrants() ? this : kept;
     }
 
     void takeOut(Hold closed) {
@@ -164,11 +197,6 @@ public final class LockData implements Held.Listener {
         for (int i = 0; i < paths.size(); i++) {
             open.computeIfPresent(paths.get(i), (path, youngest) -> youngest.without(over));
         }
-        forgetIfEmpty();
-    }
-
-    /** A record in which nothing is open is of no use. */
-    void forgetIfEmpty() {
         if (open.isEmpty()) {
             useless.accept(this);
         }
@@ -179,11 +207,11 @@ public final class LockData implements Held.Listener {
     /** A hold was lost, again if several of its nodes are: the record keeps it only as long as somebody else has it. */
     void lose(Hold lost) {
         List<String> paths = lost.group().paths();
-        if (isAsynchronous) {
-            takeOut(lost, paths);
+        if (dropped != null) {
+            takeOut(lost, paths); // it needs no record: only by the lease itself can it be closed
             return;
         }
-        Lost left = new Lost(lost);
+        Loose left = new Loose(lost, this);
         for (String path : paths) {
             Link link = open.get(path);
             while (link != null && !link.isOf(lost)) {
@@ -199,10 +227,10 @@ public final class LockData implements Held.Listener {
     }
 
     /** The youngest first. */
-    private List<Lost> forgotten(String path) {
-        List<Lost> forgotten = new ArrayList<>(0);
+    private List<Loose> forgotten(String path) {
+        List<Loose> forgotten = new ArrayList<>(0);
         for (Link link = open.get(path); link != null; link = link.older) {
-            if (link.get() instanceof Lost lost && lost.refersTo(null)) {
+            if (link.get() instanceof Loose lost && lost.refersTo(null)) {
                 forgotten.add(lost);
             }
         }
@@ -214,7 +242,7 @@ public final class LockData implements Held.Listener {
      * exception: it may be in the middle of what they protect, and need no lease, since it is going to call release().
      */
     private void closeForgotten(String path) {
-        List<Lost> forgotten = forgotten(path);
+        List<Loose> forgotten = forgotten(path);
         if (forgotten.isEmpty()) {
             return;
         }
@@ -234,18 +262,15 @@ public final class LockData implements Held.Listener {
     }
 
     /** Gives it back as its close would. */
-    private void takeOut(Lost forgotten) {
+    private void takeOut(Loose forgotten) {
         takeOut(forgotten, forgotten.lock.group().paths());
         HeldNode.release(
                 forgotten.left.stream().filter(grant -> holdOn(grant) == null).toList());
     }
 
-    /**
-     * Gives back the youngest lost hold of exactly these locks whose lease nobody has any more, and throws; does
-     * nothing if there is none.
-     */
+    /** Gives back the youngest lost hold of exactly these locks whose lease nobody has, if there is one, and throws. */
     void releaseForgotten(LockGroup group) {
-        for (Lost lost : forgotten(group.paths().get(0))) {
+        for (Loose lost : forgotten(group.paths().get(0))) {
             if (lost.lock.group().equals(group)) {
                 takeOut(lost);
                 throw new LockLostException("lost the lock " + group.path()
@@ -342,8 +367,16 @@ public final class LockData implements Held.Listener {
 
     /** Whether holds that stand cover all these locks. */
     boolean holds(LockGroup group) {
-        return group.all().stream()
-                .allMatch(spec -> on(spec.path()).anyMatch(hold -> hold.isStanding() && hold.grantOn(spec) != null));
+        return group.all().stream().allMatch(this::holds);
+    }
+
+    private boolean holds(LockSpec spec) {
+        for (Link link = open.get(spec.path()); link != null; link = link.older) {
+            if (link.isStandingOn(spec)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Throws a {@link LockLostException} if an open hold is lost. */
@@ -368,8 +401,8 @@ public final class LockData implements Held.Listener {
 
     /**
      * The grants that one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a
-     * single lock in the {@code otherMode}, from which it may get this one. Throws if one is lost, or if the owner
-     * would wait for itself: it holds some of several locks, but not all, or holds a path by another rule.
+     * single lock in the {@code otherMode}. Throws if one is lost, or if the owner would wait for itself: it holds some
+     * of several locks, or holds a path by another rule.
      */
     @Nullable
     List<? extends Held> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {

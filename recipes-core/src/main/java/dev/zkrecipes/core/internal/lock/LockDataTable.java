@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -42,23 +41,20 @@ public final class LockDataTable {
     // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
-    private final LockData ofNobody = LockData.ofNobody();
-    private final ReferenceQueue<Lease> dropped = new ReferenceQueue<>();
+    private final ReferenceQueue<Hold> dropped = new ReferenceQueue<>();
+    private final LockData ofNobody = LockData.ofNobody(dropped);
     private final Collection<Requests.UnderWay> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
     private final @Nullable EngineScheduler scheduler;
     private final AtomicBoolean armed = new AtomicBoolean();
 
-    /**
-     * The requests are those that are under way, and may change at any time. Without a scheduler, that is without a
-     * client, nobody is warned.
-     */
+    /** The requests may change at any time. Without a scheduler, that is without a client, nobody is warned. */
     public LockDataTable(Collection<Requests.UnderWay> requests, @Nullable EngineScheduler scheduler) {
         this.requests = requests;
         this.scheduler = scheduler;
     }
 
-    /** The calling thread's record; null if it holds nothing. */
+    /** Null if the calling thread holds nothing. */
     @Nullable
     public LockData mine() {
         return ofThreads.get(Thread.currentThread());
@@ -79,8 +75,8 @@ public final class LockDataTable {
         return ofNobody;
     }
 
-    /** Gets an {@link AsyncLease.Dropped} when nobody has the lease of a hold any more. */
-    ReferenceQueue<Lease> dropped() {
+    /** Gets a {@link LockData.Loose} when nobody has the lease any more. */
+    ReferenceQueue<Hold> dropped() {
         return dropped;
     }
 
@@ -141,13 +137,13 @@ public final class LockDataTable {
 
     private void warnOfDropped() {
         for (Reference<?> next = dropped.poll(); next != null; next = dropped.poll()) {
-            if (next instanceof AsyncLease.Dropped lease && lease.hold.isStanding()) {
+            if (next instanceof LockData.Loose lease && lease.isStanding()) {
                 log.warn(
                         "The lock {} of {} is held by a lease of acquireAsync that nobody references any more, so nobody can"
                                 + " close it. The lock stays held until the client is closed. Close the lease in a stage that"
                                 + " follows the future itself, whatever becomes of other stages.",
-                        lease.hold.path(),
-                        lease.hold.lock().ownerLabel());
+                        lease.lock.group().path(),
+                        lease.lock.ownerLabel());
             }
         }
     }

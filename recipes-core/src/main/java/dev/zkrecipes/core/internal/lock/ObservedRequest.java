@@ -21,14 +21,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Tells observers and the log of one request and of its hold, each thing once. There is none if nobody observes. All of
- * it happens on the threads of callers and of callbacks, but {@link #onLost}, which hands over. Thread-safe.
- */
+/** Tells observers and the log of one request and its hold, each thing once; never on the engine thread. Any thread. */
 final class ObservedRequest implements Held.Observer {
     private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
 
@@ -38,43 +34,28 @@ final class ObservedRequest implements Held.Observer {
         OVER
     }
 
+    final LockGroup group;
+    final long askedAt;
     private final EngineScheduler clock;
     private final Callbacks callbacks;
     private final LockObserver.Request request;
     private final List<Progress> observers = new ArrayList<>(1);
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
     private final AtomicInteger standing = new AtomicInteger(); // of the grants
-    private final long askedAt;
     private volatile long grantedAt;
     private boolean isSlow; // on the engine thread
 
-    private ObservedRequest(EngineScheduler clock, Callbacks callbacks, LockGroup group) {
+    /** Begins, of which these observers are told. */
+    ObservedRequest(List<LockObserver> told, EngineScheduler clock, Callbacks callbacks, LockGroup group) {
         this.clock = clock;
         this.callbacks = callbacks;
+        this.group = group;
         this.request = new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
         this.askedAt = clock.nanoTime();
-    }
-
-    /** Tells the observers, if there are any, that a request begins. */
-    static @Nullable ObservedRequest begin(
-            List<LockObserver> told,
-            @Nullable SlowWaits slow,
-            EngineScheduler clock,
-            Callbacks callbacks,
-            LockGroup group) {
-        boolean isLogged = LockLog.isForRequests();
-        if (told.isEmpty() && slow == null && !isLogged) {
-            return null;
+        if (LockLog.isForRequests()) {
+            add(LockLog.REQUESTS);
         }
-        ObservedRequest begun = new ObservedRequest(clock, callbacks, group);
-        if (isLogged) {
-            begun.add(LockLog.REQUESTS);
-        }
-        told.forEach(begun::add);
-        if (slow != null) {
-            slow.add(group, begun.askedAt, () -> begun.state.get() != State.WAITING, begun::tellSlow);
-        }
-        return begun;
+        told.forEach(this::add);
     }
 
     private static String kindOf(LockGroup group) {
@@ -87,13 +68,17 @@ final class ObservedRequest implements Held.Observer {
         guarded(() -> observers.add(observer.onWaiting(request)));
     }
 
-    /** The request has waited for long. On the engine thread. */
-    private void tellSlow() {
+    boolean isWaiting() {
+        return state.get() == State.WAITING;
+    }
+
+    /** The request has waited for long, which is told once. On the engine thread. */
+    void tellSlow() {
         if (!isSlow) {
             isSlow = true;
             Duration waited = since(askedAt);
             callbacks.run(() -> {
-                if (state.get() == State.WAITING) { // the executor may be late
+                if (isWaiting()) { // the executor may be late
                     tell(observer -> observer.onSlow(waited));
                 }
             });

@@ -11,17 +11,18 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 
-/**
- * One question about a lock path, or one change of it, in the session of the moment. It is answered or fails, and is
- * not repeated. Confined to the engine thread, but for {@link #launch()}.
- */
+/** One question about a lock path, or one change of it, in the session of the moment; it is not repeated. */
 final class OneShotRequest<T> implements SessionSource.User {
     private final Requests requests;
     private final LockSpec spec;
@@ -29,10 +30,7 @@ final class OneShotRequest<T> implements SessionSource.User {
     private final BiConsumer<OneShotRequest<T>, Session> ask;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
-    /**
-     * The subject is what messages call it: "the holders of". {@code ask} sends the question; what it throws fails the
-     * request.
-     */
+    /** Messages call it the subject: "the holders of". What {@code ask}, which sends it, throws fails it. */
     OneShotRequest(Requests requests, LockSpec spec, String subject, BiConsumer<OneShotRequest<T>, Session> ask) {
         this.requests = requests;
         this.spec = spec;
@@ -47,10 +45,21 @@ final class OneShotRequest<T> implements SessionSource.User {
         return result;
     }
 
-    /**
-     * Lists the path, without children that only look like nodes of another kind of lock. The list is empty if the path
-     * does not exist.
-     */
+    /** Asks, and lets the calling thread wait for the answer. */
+    T await(Duration timeout, Deadline deadline) throws InterruptedException {
+        Blocking.requireMayBlock(requests.scheduler());
+        Blocking.throwIfInterrupted();
+        requests.requireOpen(spec.path());
+        Optional<T> found = Blocking.await(launch(), deadline);
+        if (found.isEmpty()) {
+            result.cancel(false);
+            throw new LockConnectionException(
+                    "no answer from ZooKeeper within " + timeout + " to the request for " + subject + "; ask again");
+        }
+        return found.get();
+    }
+
+    /** Lists the path, without strangers. The list is empty if the path does not exist. */
     void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);
         session.lists().ask(group.query(), guarded(list -> {
@@ -69,10 +78,6 @@ final class OneShotRequest<T> implements SessionSource.User {
                 fail("list " + spec.path(), list.answer());
             }
         }));
-    }
-
-    String subject() {
-        return subject;
     }
 
     /** Whether it is answered, or no longer waited for. */

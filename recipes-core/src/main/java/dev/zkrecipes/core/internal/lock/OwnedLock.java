@@ -7,6 +7,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -21,10 +22,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A lock whose holds are recorded with their owner: a thread, or the lock object. It knows where, and what a request of
- * the calling thread can build on. How the lock is acquired differs: by the engine, or by a foreign lock. Thread-safe.
- */
+/** A lock whose holds are recorded with their owner; acquired by the engine, or by a foreign lock. Thread-safe. */
 public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin permits AdaptedLock, EngineLock {
 
     public enum Owner {
@@ -46,10 +44,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     private final @Nullable LockSpec otherMode;
     private final boolean isExclusive; // of two modes
 
-    /**
-     * Of a lock of two modes, a thread may hold both: {@code isExclusive} if this is the one whose thread may take the
-     * other.
-     */
+    /** Of two modes, {@code isExclusive} is the one whose thread may take the other. */
     OwnedLock(
             @Nullable EngineClient worksOn,
             Callbacks callbacks,
@@ -63,7 +58,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         this.group = group;
         this.owner = owner;
         this.table = table;
-        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : LockData.ofNobody();
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : LockData.ofNobody(table.dropped());
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
     }
@@ -113,14 +108,12 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     // ---- What differs.
 
-    /** Acquires what the caller does not hold yet. */
-    abstract Lease request() throws InterruptedException;
-
-    /** Acquires what the caller does not hold yet, in a time that is not zero. */
-    abstract Optional<Lease> request(Duration timeout) throws InterruptedException;
-
-    /** As {@link #request()}, but interruptions do not end the wait; the flag is kept. */
-    abstract Lease requestUninterruptibly();
+    /**
+     * Acquires what the caller does not hold yet; empty if the lock is busy. Waits for as long as it takes, or {@code
+     * most}. Unless it {@code isInterruptible}, interruptions do not end the wait; the flag is kept.
+     */
+    abstract Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible)
+            throws InterruptedException;
 
     // ---- Acquiring.
 
@@ -129,19 +122,12 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return new JucLock();
     }
 
-    /** As {@link #acquire()}, but interruptions do not end the wait; the flag is kept. */
-    final Lease acquireUninterruptibly() {
-        requireMayBlock();
-        Lease again = reenter();
-        return again != null ? again : requestUninterruptibly();
-    }
-
     @Override
     public final Lease acquire() throws InterruptedException {
         requireMayBlock();
         Blocking.throwIfInterrupted();
         Lease again = reenter();
-        return again != null ? again : request();
+        return again != null ? again : request(Mode.QUEUE, null, true).orElseThrow();
     }
 
     @Override
@@ -153,7 +139,23 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
             return tryAcquire();
         }
         Lease again = reenter();
-        return again != null ? Optional.of(again) : request(timeout);
+        return again != null ? Optional.of(again) : request(Mode.QUEUE, timeout, true);
+    }
+
+    @Override
+    public final Optional<Lease> tryAcquire() {
+        return uninterruptibly(Mode.TRY, null);
+    }
+
+    /** Acquires it if it is free, and waits for the answer of a server no longer than that. */
+    public final Optional<Lease> tryAtOnce(Duration limit) {
+        return uninterruptibly(Mode.TRY, limit);
+    }
+
+    private Optional<Lease> uninterruptibly(Mode mode, @Nullable Duration most) {
+        requireMayBlock();
+        Lease again = reenter();
+        return again != null ? Optional.of(again) : Blocking.uninterruptibly(() -> request(mode, most, false));
     }
 
     /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
@@ -168,10 +170,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return null;
     }
 
-    /**
-     * Throws if the calling thread would wait for itself, as it holds a part of the lock, or holds it another way; also
-     * if what it holds is lost. It may acquire again what it holds as it is.
-     */
+    /** Throws if the calling thread would wait for itself, holding it in part or another way, or has lost it. */
     public final void requireNotHeldInPart() {
         LockData mine = mine();
         if (owner == Owner.THREAD && mine != null) {
@@ -278,7 +277,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     private final class JucLock implements Lock {
         @Override
         public void lock() {
-            var unused = acquireUninterruptibly();
+            var unused = uninterruptibly(Mode.QUEUE, null);
         }
 
         @Override

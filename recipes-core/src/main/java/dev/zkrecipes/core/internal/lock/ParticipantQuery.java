@@ -31,12 +31,10 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The participants of a lock at one moment: a list, then the nodes in it. The list shows which of them hold, so a query
- * for holders reads no other nodes. A query for all reads all, since the owner's label is in the node.
+ * The participants of a lock at one moment: a list, then the nodes in it; for holders, only theirs.
  *
- * <p>Nodes are read one by one: any client may have put any amount of data into one, and too large an answer costs all
- * locks their connection. Only so many reads are under way at a time: what else the session sends, such as the checks
- * of its leases, does not wait behind ten thousand of them.
+ * <p>Nodes are read one by one, and only so many at a time: any client may have put any amount of data into one, and
+ * too large an answer costs all locks their connection; the checks of leases do not wait behind ten thousand reads.
  */
 final class ParticipantQuery {
     static final int UNDER_WAY = 100;
@@ -87,7 +85,10 @@ final class ParticipantQuery {
                 nodes, node -> !holding.contains(node) && session.nodes().has(NodeId.in(node.name())));
         place = own < 0 ? "" : "place " + (own + 1) + " of " + nodes.size() + ", ";
         if (holdersOnly) {
-            noteHoldersByEarlierRules(queue, list);
+            list.rule(spec.path()).ifPresent(rule -> {
+                ruleChangedAt = rule.stat().getMzxid();
+                maybeHolding.addAll(queue.holdingByEarlier(rule.data()));
+            });
             maybeHolding.removeAll(holding);
         }
         List<LockNode> asked = nodes.stream()
@@ -102,13 +103,6 @@ final class ParticipantQuery {
         for (int i = 0; i < UNDER_WAY; i++) {
             readNext(session, next, asked.size(), last);
         }
-    }
-
-    private void noteHoldersByEarlierRules(LockQueue queue, ChildrenSnapshot list) {
-        list.rule(spec.path()).ifPresent(rule -> {
-            ruleChangedAt = rule.stat().getMzxid();
-            maybeHolding.addAll(queue.holdingByEarlier(rule.data()));
-        });
     }
 
     private void readNext(Session session, Iterator<LockNode> next, int count, Runnable last) {
@@ -130,15 +124,15 @@ final class ParticipantQuery {
     }
 
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {
-        Instant now = clock.wallClock();
         List<Seen> seen = new ArrayList<>();
         int position = 0;
         for (LockNode node : nodes) {
             Answer<Content> answer = contents.get(node);
-            if (answer != null && answer.code() != Code.NONODE && !cameUnderPresentRule(node, answer)) {
-                seen.add(seen(node, answer, position, holding.contains(node), now));
+            boolean isGone = answer != null && answer.code() == Code.NONODE;
+            if (answer != null && !isGone && !cameUnderPresentRule(node, answer)) {
+                seen.add(seen(node, answer, position, holding.contains(node)));
             }
-            position += answer != null && answer.code() == Code.NONODE ? 0 : 1;
+            position += isGone ? 0 : 1;
         }
         request.answer(List.copyOf(seen));
     }
@@ -150,10 +144,12 @@ final class ParticipantQuery {
                 && answer.value().stat().getCzxid() > ruleChangedAt;
     }
 
-    private Seen seen(LockNode node, Answer<Content> answer, int position, boolean holds, Instant now) {
+    private Seen seen(LockNode node, Answer<Content> answer, int position, boolean holds) {
         Content content = answer.valueOrNull();
         Stat stat = content == null ? new Stat() : content.stat();
-        Duration age = content == null ? Duration.ZERO : Duration.between(Instant.ofEpochMilli(stat.getCtime()), now);
+        Duration age = content == null
+                ? Duration.ZERO
+                : Duration.between(Instant.ofEpochMilli(stat.getCtime()), clock.wallClock());
         Participant participant = new Participant(
                 spec.path(),
                 node.name(),

@@ -3,13 +3,11 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.node.ParentMaker;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.LockNode;
@@ -19,7 +17,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.apache.zookeeper.Op;
@@ -55,9 +52,8 @@ public final class PathQueries {
     }
 
     /**
-     * Replaces the rule by the result of {@code change}; creates the path with it if there is none. {@code change} is
-     * user code and runs here, on the calling thread; its time does not count against the limit. What it throws is
-     * thrown here.
+     * Replaces the rule by the result of {@code change}, or creates the path with it. {@code change} is user code: it
+     * runs on the calling thread, and its time does not count.
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
         String subject = "a change of the rule of";
@@ -82,21 +78,8 @@ public final class PathQueries {
 
     private <T> T ask(String subject, BiConsumer<OneShotRequest<T>, Session> question, Deadline deadline)
             throws InterruptedException {
-        return await(new OneShotRequest<>(client.requests(), spec, subject, question), deadline);
-    }
-
-    <T> T await(OneShotRequest<T> question, Deadline deadline) throws InterruptedException {
-        Blocking.requireMayBlock(client.scheduler());
-        Blocking.throwIfInterrupted();
-        client.requests().requireOpen(spec.path());
-        CompletableFuture<T> answer = question.launch();
-        Optional<T> found = Blocking.await(answer, deadline);
-        if (found.isEmpty()) {
-            answer.cancel(false);
-            throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
-                    + " to the request for " + question.subject() + "; ask again");
-        }
-        return found.get();
+        return new OneShotRequest<>(client.requests(), spec, subject, question)
+                .await(client.requestTimeout(), deadline);
     }
 
     // ---- The rule.

@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.LockLog;
-import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.Printable;
@@ -19,13 +18,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
-/**
- * Finds the requests of one client that wait for long: observers are told once of each, and once a minute for each lock
- * the server is asked for the queue and the holders, and a warning logged. Thread-safe.
- */
+/** Tells observers once of each request that waits for long, and warns of its lock once a minute. Thread-safe. */
 final class SlowWaits {
     static final Duration PERIOD = Duration.ofSeconds(1);
     private static final long PAUSE = Duration.ofMinutes(1).toNanos();
@@ -35,12 +30,9 @@ final class SlowWaits {
     private final long after;
     private final Requests requests;
     private final ClientConnection connection;
-    private final Set<Wait> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
+    private final Set<ObservedRequest> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
     private final AtomicBoolean armed = new AtomicBoolean();
     private final Map<String, Long> warnedAt = new HashMap<>(); // by path; on the engine thread
-
-    /** A request; it tells observers when that is called for the first time. */
-    private record Wait(LockGroup group, long askedAt, BooleanSupplier isOver, Runnable tellOnce) {}
 
     SlowWaits(Duration after, Requests requests, ClientConnection connection) {
         this.after = TimeUnit.NANOSECONDS.convert(after); // at most 292 years
@@ -48,9 +40,9 @@ final class SlowWaits {
         this.connection = connection;
     }
 
-    void add(LockGroup group, long askedAt, BooleanSupplier isOver, Runnable tellOnce) {
-        if (!group.all().get(0).kind().equals(CANDIDATE)) {
-            waits.add(new Wait(group, askedAt, isOver, tellOnce));
+    void add(ObservedRequest begun) {
+        if (!begun.group.all().get(0).kind().equals(CANDIDATE)) {
+            waits.add(begun);
             arm();
         }
     }
@@ -65,12 +57,12 @@ final class SlowWaits {
         armed.set(false); // first: what is added from now on arms it
         long now = requests.scheduler().nanoTime();
         warnedAt.values().removeIf(at -> now - at >= PAUSE);
-        waits.removeIf(wait -> wait.isOver.getAsBoolean());
+        waits.removeIf(wait -> !wait.isWaiting());
         waits.stream()
                 .filter(wait -> now - wait.askedAt >= after)
                 .sorted(Comparator.comparingLong(wait -> wait.askedAt - now))
                 .forEach(wait -> {
-                    wait.tellOnce.run();
+                    wait.tellSlow();
                     wait.group.all().forEach(spec -> warn(wait, spec, now));
                 });
         if (!waits.isEmpty()) {
@@ -78,15 +70,13 @@ final class SlowWaits {
         }
     }
 
-    private void warn(Wait wait, LockSpec spec, long now) {
+    private void warn(ObservedRequest wait, LockSpec spec, long now) {
         boolean isConnected = connection.state() == ConnectionState.CONNECTED; // if not, that is warned of
         if (isConnected && warnedAt.putIfAbsent(spec.path(), now) == null) {
             ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
             Completion.on(query.request().launch(), (holders, failure) -> {
                 // Without a place, it waits behind a holder of this process, or is granted by now.
-                if (holders == null
-                        || !query.place.isEmpty()
-                        || (wait.group.isSingle() && !wait.isOver.getAsBoolean())) {
+                if (holders == null || !query.place.isEmpty() || (wait.group.isSingle() && wait.isWaiting())) {
                     String seen = holders == null ? String.valueOf(failure) : query.place + "held by " + names(holders);
                     LockLog.slow(spec.path(), Duration.ofNanos(now - wait.askedAt), seen);
                 }

@@ -27,7 +27,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -224,10 +226,37 @@ class ForgottenLeaseTest {
     }
 
     private WeakReference<Lease> heldAsync(String path) {
-        CompletableFuture<Lease> wanted =
-                internals(path, LockOptions.defaults()).threadOwned().acquireAsync();
+        return heldAsync(internals(path, LockOptions.defaults()).threadOwned(), lease -> {});
+    }
+
+    private WeakReference<Lease> heldAsync(InterProcessLock asked, Consumer<Lease> first) {
+        CompletableFuture<Lease> wanted = asked.acquireAsync();
         scheduler.engine.run();
+        first.accept(wanted.join());
         return new WeakReference<>(wanted.join());
+    }
+
+    @Test
+    void heldLeaseOfNoThread_countsAsHeld_andItsListenersAreToldOfItsLoss() {
+        AtomicInteger losses = new AtomicInteger();
+        awaitForgotten(heldAsync(lock, lease -> lease.onLost(losses::incrementAndGet)));
+        assertThat(lock.isAcquiredInThisProcess()).isTrue();
+        scheduler.engine.advance(MOST);
+        assertThat(losses).hasValue(1);
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+        assertThat(EngineClient.of(client).holds().ofNobody())
+                .extracting("open", MAP)
+                .isEmpty();
+    }
+
+    @Test
+    void heldLeaseOfNoThread_isNotKeptByItsListeners() {
+        awaitForgotten(heldAsync(lock, lease -> {
+            lease.onRevocationRequested(request -> {});
+            lease.onLost(() -> {});
+            lease.ended();
+            scheduler.engine.run();
+        }));
     }
 
     @Test
@@ -256,6 +285,16 @@ class ForgottenLeaseTest {
                 .extracting("open", MAP)
                 .isEmpty();
         lease.close();
+    }
+
+    /** The engine has not come to its node. */
+    @Test
+    void leaseOfNoThreadThatWasJustClosed_isNotWarnedOf() throws InterruptedException {
+        WeakReference<Lease> lease = heldAsync("/locks/async");
+        var unused = Objects.requireNonNull(lease.get()).closeAsync();
+        awaitForgotten(lease);
+        lock.acquire().close();
+        assertThat(printedSoon()).isEmpty();
     }
 
     @Test

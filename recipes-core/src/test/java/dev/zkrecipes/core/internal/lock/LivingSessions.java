@@ -11,6 +11,6 @@ public final class LivingSessions {
     private LivingSessions() {}
 
     public static List<Session> of(EngineClient client) {
-        return client.livingSessions();
+        return client.sessions.living();
     }
 }
