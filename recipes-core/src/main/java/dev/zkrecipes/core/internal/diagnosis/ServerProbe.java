@@ -3,9 +3,11 @@
 
 package dev.zkrecipes.core.internal.diagnosis;
 
+import com.google.common.base.Throwables;
 import com.google.common.net.HostAndPort;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.TlsSettings;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -15,10 +17,20 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSocket;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ClientX509Util;
+import org.apache.zookeeper.common.X509Exception.SSLContextException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +41,7 @@ final class ServerProbe {
     private static final int MOST_SERVERS = 3;
     private static final int CONNECT_MILLIS = 2000;
     private static final int ANSWER_MILLIS = 1000;
+    private static final int HANDSHAKE_MILLIS = 5000;
     private static final int LONGEST_ANSWER = 60;
     private static final byte[] QUESTION = "srvr".getBytes(StandardCharsets.US_ASCII);
     /** A whole line for servers of other kinds, most of which answer it. */
@@ -42,18 +55,18 @@ final class ServerProbe {
     /** The first byte of a TLS answer to a peer that does not speak TLS. */
     private static final char TLS_ALERT = 0x15;
     /** A server over its limit accepts a connection and closes it, without a word to the client. */
-    static final String LIMIT =
+    private static final String LIMIT =
             "probably it has as many connections of this machine as it allows (maxClientCnxns, 60 unless"
                     + " set), or in all (maxCnxns): close some, or raise the limit";
+
+    private static final String CLOSES = "closes";
+    private static final String RESETS = "resets";
+    private static final String WAITS = "";
 
     private final List<HostAndPort> servers;
     private final @Nullable ZKClientConfig tls;
     private volatile @Nullable Socket open;
     private volatile boolean closed;
-
-    private static final String CLOSES = "closes";
-    private static final String RESETS = "resets";
-    private static final String WAITS = "";
 
     /** What a server said, which may be nothing, and what it does with the connection then. */
     private record Reply(String text, String then) {
@@ -142,7 +155,7 @@ final class ServerProbe {
         } else if (!answer.isEmpty() && answer.charAt(0) != TLS_ALERT) {
             return Finding.trouble(server + " is not a ZooKeeper server: it answers \""
                     + Printable.of(answer.lines().findFirst().orElse("")) + "\"; check the port");
-        } else if (TlsHandshake.isSpokenAt(server)) {
+        } else if (speaksTls(server)) {
             return Finding.trouble(
                     server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
@@ -161,7 +174,7 @@ final class ServerProbe {
                     server + " speaks ZooKeeper without TLS, and this client uses TLS: use the server's port"
                             + " for TLS, or unset zookeeper.client.secure");
         }
-        return TlsHandshake.trouble(config, server)
+        return handshakeTrouble(config, server)
                 .map(trouble -> Finding.trouble(server + ": " + trouble
                         + "; the server must trust the certificate in the key store, and the trust store the server's"))
                 .orElseGet(() -> Finding.noSessionYet(
@@ -180,15 +193,7 @@ final class ServerProbe {
             }
             try {
                 socket.connect(address, CONNECT_MILLIS);
-            } catch (SocketException e) {
-                String message = String.valueOf(e.getMessage());
-                if (message.contains("reset") || message.contains("Broken pipe")) {
-                    return new Reply("", RESETS); // it was accepted, and reset before this side saw it
-                }
-                throw e;
-            }
-            socket.setSoTimeout(ANSWER_MILLIS);
-            try {
+                socket.setSoTimeout(ANSWER_MILLIS);
                 socket.getOutputStream().write(QUESTION);
                 Reply reply = read(socket.getInputStream());
                 if (reply.text().isEmpty() && reply.then().equals(WAITS)) {
@@ -197,7 +202,11 @@ final class ServerProbe {
                 }
                 return reply;
             } catch (IOException e) {
-                return new Reply("", RESETS);
+                String message = String.valueOf(e.getMessage()); // it may be reset before this side sees it accepted
+                if (socket.isConnected() || message.contains("reset") || message.contains("Broken pipe")) {
+                    return new Reply("", RESETS);
+                }
+                throw e;
             }
         }
     }
@@ -210,5 +219,64 @@ final class ServerProbe {
         } catch (SocketTimeoutException e) {
             return new Reply(new String(answer, StandardCharsets.ISO_8859_1).replace("\0", ""), WAITS);
         }
+    }
+
+    // ---- By TLS.
+
+    /** What goes wrong in a handshake as ZooKeeper's client would have it; empty if nothing does. */
+    private static Optional<String> handshakeTrouble(ZKClientConfig config, HostAndPort server) {
+        try (ClientX509Util util = new ClientX509Util();
+                SSLSocket socket = connectByTls(util.createSSLContext(config), server, HANDSHAKE_MILLIS)) {
+            if (config.getBoolean(util.getSslHostnameVerificationEnabledProperty(), true)) {
+                SSLParameters parameters = socket.getSSLParameters();
+                parameters.setEndpointIdentificationAlgorithm("HTTPS");
+                socket.setSSLParameters(parameters);
+            }
+            socket.startHandshake();
+            return troubleAfterwards(socket);
+        } catch (SocketTimeoutException e) {
+            return Optional.of("the TLS handshake was not answered within " + HANDSHAKE_MILLIS + " ms");
+        } catch (SSLException e) {
+            String limit = isEnd(e) ? "; " + LIMIT : "";
+            return Optional.of("the TLS handshake failed: " + TlsSettings.reason(e) + limit);
+        } catch (SocketException e) {
+            return Optional.of("the connection broke in the TLS handshake: " + TlsSettings.reason(e) + "; " + LIMIT);
+        } catch (IOException | SSLContextException | RuntimeException e) {
+            return Optional.of(TlsSettings.reason(e));
+        }
+    }
+
+    /** By TLS 1.3 the server says only now what it thinks of our certificate; else it waits for us to speak. */
+    private static Optional<String> troubleAfterwards(SSLSocket socket) throws IOException {
+        try {
+            return socket.getInputStream().read() < 0
+                    ? Optional.of("the server closed the connection after the TLS handshake")
+                    : Optional.empty();
+        } catch (SocketTimeoutException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Whether a server answers a handshake, whatever it thinks of this side and this side of it. */
+    private static boolean speaksTls(HostAndPort server) {
+        try (SSLSocket socket = connectByTls(SSLContext.getDefault(), server, HANDSHAKE_MILLIS / 5)) {
+            socket.startHandshake();
+            return true;
+        } catch (SSLHandshakeException | SSLPeerUnverifiedException e) {
+            return !isEnd(e); // what came was TLS, unless nothing came at all
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            return false;
+        }
+    }
+
+    private static boolean isEnd(SSLException error) {
+        return Throwables.getRootCause(error) instanceof EOFException;
+    }
+
+    private static SSLSocket connectByTls(SSLContext context, HostAndPort server, int answerMillis) throws IOException {
+        SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket();
+        socket.connect(new InetSocketAddress(server.getHost(), server.getPort()), HANDSHAKE_MILLIS);
+        socket.setSoTimeout(answerMillis);
+        return socket;
     }
 }

@@ -80,10 +80,6 @@ public final class KeepAlive {
         }
     }
 
-    public boolean isEmpty() {
-        return grants.isEmpty();
-    }
-
     public List<Grant> all() {
         return List.copyOf(grants.values());
     }
