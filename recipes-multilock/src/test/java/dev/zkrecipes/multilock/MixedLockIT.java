@@ -29,7 +29,6 @@ import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Lateness;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -175,7 +174,7 @@ class MixedLockIT {
     void busyMember_isWaitedForWhileNothingIsHeld() throws Exception {
         Lease held = rivals.get(2).acquire();
         try (Workers workers = new Workers()) {
-            Worker waiter = workers.start("waiter", () -> all.acquire().close());
+            Thread waiter = workers.start("waiter", () -> all.acquire().close());
             await().until(() -> server.children(paths.get(2)).size() == 2);
             assertThat(rivals.get(0).tryAcquire()).isPresent().get().satisfies(Lease::close);
             assertThat(rivals.get(1).tryAcquire()).isPresent().get().satisfies(Lease::close);
@@ -237,7 +236,7 @@ class MixedLockIT {
     void interruptedRequest_leavesNothing() throws Exception {
         Lease held = rivals.get(2).acquire();
         try (Workers workers = new Workers()) {
-            Worker waiter = workers.start(
+            Thread waiter = workers.start(
                     "waiter", () -> assertThatThrownBy(all::acquire).isInstanceOf(InterruptedException.class));
             await().until(() -> server.children(paths.get(2)).size() == 2);
             waiter.interrupt();

@@ -20,7 +20,6 @@ import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.List;
@@ -219,7 +218,7 @@ class DowngradeFaultsIT {
     void interruptWithoutAConnection_leavesNothing_andKeepsTheWriteHold() throws Exception {
         AtomicReference<Lease> mine = new AtomicReference<>();
         try (Workers workers = new Workers()) {
-            Worker writer = workers.start("writer", () -> {
+            Thread writer = workers.start("writer", () -> {
                 Lease writing = lock.writeLock().acquire();
                 CompletableFuture<Lease> queued = queuedWriter();
                 proxy.refuse();
@@ -229,7 +228,7 @@ class DowngradeFaultsIT {
                 proxy.accept();
                 assertStillWriting(writing, queued);
             });
-            Soon.await().until(() -> mine.get() != null && isWaiting(writer.thread()));
+            Soon.await().until(() -> mine.get() != null && isWaiting(writer));
             writer.interrupt();
             workers.join(Duration.ofSeconds(20));
         }

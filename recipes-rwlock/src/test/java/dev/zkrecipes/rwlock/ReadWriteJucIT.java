@@ -14,7 +14,6 @@ import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.List;
@@ -145,7 +144,7 @@ class ReadWriteJucIT {
     void interruptedLock_keepsWaiting_andKeepsTheFlag() throws Exception {
         Lease writing = lock.writeLock().acquire();
         try (Workers workers = new Workers()) {
-            Worker reader = workers.start("reader", () -> {
+            Thread reader = workers.start("reader", () -> {
                 Lock read = rival.asReadWriteLock().readLock();
                 read.lock();
                 assertThat(Thread.currentThread().isInterrupted()).isTrue();

@@ -13,7 +13,6 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -129,7 +128,7 @@ class SemaphoreQueueIT {
         AtomicInteger granted = new AtomicInteger();
         for (int i = 0; i < 300; i++) {
             try (Workers workers = new Workers()) {
-                Worker acquirer = workers.start("acquirer", () -> {
+                Thread acquirer = workers.start("acquirer", () -> {
                     try (Lease lease = semaphore.acquire(LIMIT)) {
                         granted.incrementAndGet();
                     } catch (InterruptedException e) {

@@ -3,12 +3,11 @@
 
 package dev.zkrecipes.test;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
 /** Where a server keeps its data: the user's own directory, or a temporary one that is removed at the end. */
@@ -38,24 +37,7 @@ final class DataDirectory implements AutoCloseable {
     @Override
     public void close() throws IOException {
         if (temporary && Files.exists(path)) {
-            Files.walkFileTree(path, new Removal());
-        }
-    }
-
-    private static final class Removal extends SimpleFileVisitor<Path> {
-        @Override
-        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-            Files.delete(file);
-            return FileVisitResult.CONTINUE;
-        }
-
-        @Override
-        public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure) throws IOException {
-            if (failure != null) {
-                throw failure;
-            }
-            Files.delete(directory);
-            return FileVisitResult.CONTINUE;
+            MoreFiles.deleteRecursively(path, RecursiveDeleteOption.ALLOW_INSECURE);
         }
     }
 }

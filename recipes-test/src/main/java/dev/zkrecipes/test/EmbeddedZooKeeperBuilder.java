@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class EmbeddedZooKeeperBuilder {
-    private Duration tickTime = ServerSettings.DEFAULTS.tickTime();
-    private Duration minSessionTimeout = ServerSettings.DEFAULTS.minSessionTimeout();
-    private Duration maxSessionTimeout = ServerSettings.DEFAULTS.maxSessionTimeout();
-    private Duration containerCheckInterval = ServerSettings.DEFAULTS.containerCheckInterval();
-    private boolean fsync = ServerSettings.DEFAULTS.fsync();
-    private int port = ServerSettings.DEFAULTS.port();
+    private Duration tickTime = Duration.ofMillis(500);
+    private Duration minSessionTimeout = Duration.ofSeconds(1);
+    private Duration maxSessionTimeout = Duration.ofSeconds(60);
+    private Duration containerCheckInterval = Duration.ofSeconds(60);
+    private boolean fsync;
+    private int port;
     private @Nullable Path dataDirectory;
 
     EmbeddedZooKeeperBuilder() {}

@@ -8,12 +8,18 @@ import dev.zkrecipes.test.internal.ChildJvms;
 import dev.zkrecipes.test.internal.FrozenJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.jspecify.annotations.Nullable;
 
@@ -28,15 +34,18 @@ public final class EnsembleServer {
     private static final List<String> OPTIONS = List.of(
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper=off");
 
+    private static final Pattern MODE = Pattern.compile("^Mode: (leader|follower)$", Pattern.MULTILINE);
+    private static final int ANSWER_MILLIS = 2_000;
+
     private final int number;
     private final Path directory;
     private final ChildJvms processes;
     final LoopbackPort clientPort = LoopbackPort.reserve();
     final LoopbackPort quorumPort = LoopbackPort.reserve();
     final LoopbackPort electionPort = LoopbackPort.reserve();
-    private final TcpGate clients = TcpGate.to(clientPort.number());
+    private final FaultProxy clients = FaultProxy.wire(clientPort.number());
     /** Where this server finds each other one when that leads. Filled before anything starts. */
-    private final Map<EnsembleServer, TcpGate> gates = new HashMap<>();
+    private final Map<EnsembleServer, FaultProxy> gates = new HashMap<>();
 
     @GuardedBy("this")
     private @Nullable Process process;
@@ -58,7 +67,7 @@ public final class EnsembleServer {
         for (EnsembleServer other : all) {
             int quorum = other.quorumPort.number();
             if (other != this) {
-                TcpGate gate = TcpGate.to(quorum);
+                FaultProxy gate = FaultProxy.wire(quorum);
                 gates.put(other, gate);
                 quorum = gate.port();
             }
@@ -92,7 +101,20 @@ public final class EnsembleServer {
      * @return what it says, which may be out of date if it is cut off
      */
     public ServerRole role() {
-        return isRunning() ? ServerStatus.ask(clientPort.number()) : ServerRole.NONE;
+        Matcher mode = MODE.matcher(isRunning() ? status() : "");
+        return mode.find() ? ServerRole.valueOf(mode.group(1).toUpperCase(Locale.ROOT)) : ServerRole.NONE;
+    }
+
+    /** Asks for {@code srvr}, the status; ZooKeeper's own tool for that logs each question. Empty without an answer. */
+    String status() {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(LoopbackPort.loopback(), clientPort.number()), ANSWER_MILLIS);
+            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     /** {@return whether there is a process} */
@@ -138,7 +160,7 @@ public final class EnsembleServer {
 
     /** Cuts all clients off, until {@link #heal()}. */
     public void cutFromClients() {
-        clients.shut();
+        clients.pause();
     }
 
     /**
@@ -150,8 +172,8 @@ public final class EnsembleServer {
      * @param other another server of the ensemble
      */
     public void cutFrom(EnsembleServer other) {
-        gateTo(other).shut();
-        other.gateTo(this).shut();
+        gateTo(other).pause();
+        other.gateTo(this).pause();
     }
 
     /**
@@ -161,7 +183,7 @@ public final class EnsembleServer {
      * @param leader another server of the ensemble, which leads this one
      */
     public void abandon(EnsembleServer leader) {
-        leader.gateTo(this).shut();
+        leader.gateTo(this).pause();
         gateTo(leader).hangUp();
     }
 
@@ -178,8 +200,8 @@ public final class EnsembleServer {
         return FrozenJvm.freeze(process);
     }
 
-    private TcpGate gateTo(EnsembleServer other) {
-        TcpGate gate = gates.get(other);
+    private FaultProxy gateTo(EnsembleServer other) {
+        FaultProxy gate = gates.get(other);
         if (gate == null) {
             throw new IllegalArgumentException(other + " is not another server of this ensemble");
         }
@@ -188,17 +210,17 @@ public final class EnsembleServer {
 
     /** Ends all cuts of this server, those from other servers too. */
     public void heal() {
-        clients.open();
+        clients.resume();
         gates.keySet().forEach(other -> {
-            gateTo(other).open();
-            other.gateTo(this).open();
+            gateTo(other).resume();
+            other.gateTo(this).resume();
         });
     }
 
     void close() throws IOException {
         kill();
         clients.close();
-        gates.values().forEach(TcpGate::close);
+        gates.values().forEach(FaultProxy::close);
         for (LoopbackPort port : ports()) {
             port.close();
         }

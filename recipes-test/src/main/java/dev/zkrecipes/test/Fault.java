@@ -4,7 +4,12 @@
 package dev.zkrecipes.test;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A fault that a {@link FaultProxy} was told to make once, when a certain packet comes by. Instances are thread-safe.
@@ -13,31 +18,77 @@ import java.util.concurrent.CompletableFuture;
  * #disarm() disarmed}, or because the connection ended between its request and the reply that it waited for.
  */
 public final class Fault {
-    private final Signal fired;
-    private final FaultRules rules;
+    private final Kind kind;
+    private final @Nullable RequestType type;
+    private final String what;
+    private final ProxyControls controls;
+    private final CompletableFuture<Void> fired = new CompletableFuture<>();
+    private int left;
+    private volatile boolean released;
 
-    Fault(Signal fired, FaultRules rules) {
-        this.fired = fired;
-        this.rules = rules;
+    /** What is done to the packet. Replies are counted by their requests: only those tell their type. */
+    enum Kind {
+        DROP_REQUEST,
+        HOLD_REQUEST,
+        DROP_REPLY,
+        HOLD_REPLY,
+        DROP_EVENT,
+        HOLD_EVENT;
+
+        boolean isOnRequest() {
+            return this == DROP_REQUEST || this == HOLD_REQUEST;
+        }
+
+        boolean isHold() {
+            return this == HOLD_REQUEST || this == HOLD_REPLY || this == HOLD_EVENT;
+        }
     }
 
     /**
-     * Tells whether the fault has happened.
+     * A fault.
      *
-     * @return true when the packet is lost and, for a fault that cuts, the connection closed
+     * @param type of the request; null for an event
+     * @param what completes "did not see ..."
      */
+    Fault(Kind kind, @Nullable RequestType type, int nth, String what, ProxyControls controls) {
+        if (nth < 1) {
+            throw new IllegalArgumentException("packets are counted from 1, not " + nth);
+        }
+        this.kind = kind;
+        this.type = type;
+        this.left = nth;
+        this.what = what;
+        this.controls = controls;
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    /** Takes note of a request, or with null of an event; returns whether it is the one. */
+    boolean countDown(@Nullable RequestType passing) {
+        return type == passing && --left == 0;
+    }
+
+    void fire() {
+        fired.complete(null);
+    }
+
+    void giveUp(String reason) {
+        fired.completeExceptionally(new IllegalStateException(what + " did not happen: " + reason));
+    }
+
+    /** {@return whether the packet is lost and, for a fault that cuts, the connection closed} */
     public boolean hasFired() {
-        return fired.isGiven();
+        return fired.isDone() && !fired.isCompletedExceptionally();
     }
 
     /**
-     * Returns a future of the fault.
-     *
-     * @return completed when the fault has happened, exceptionally with {@link IllegalStateException} when it is given
-     *     up
+     * {@return a future that is completed when the fault has happened, exceptionally with {@link
+     * IllegalStateException} when it is given up}
      */
     public CompletableFuture<Void> fired() {
-        return fired.future();
+        return fired.copy();
     }
 
     /**
@@ -48,16 +99,36 @@ public final class Fault {
      * @throws InterruptedException if the thread is interrupted
      */
     public void awaitFired(Duration limit) throws InterruptedException {
-        fired.await(limit);
+        try {
+            fired.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new AssertionError(what + " did not happen within " + limit.toMillis() + " ms", e);
+        } catch (ExecutionException e) {
+            Throwable reason = Objects.requireNonNullElse(e.getCause(), e);
+            throw new AssertionError(reason.getMessage(), reason);
+        }
     }
 
     /** Takes the fault back if it has not happened yet. */
     public void disarm() {
-        rules.disarm(fired);
+        controls.disarm(this);
+    }
+
+    /** Lets the packet continue that this stops. */
+    void release() {
+        released = true;
+    }
+
+    boolean isReleased() {
+        return released;
+    }
+
+    String what() {
+        return what;
     }
 
     @Override
     public String toString() {
-        return fired + (hasFired() ? " (happened)" : " (not yet)");
+        return what + (hasFired() ? " (happened)" : " (not yet)");
     }
 }

@@ -37,11 +37,12 @@ import org.jspecify.annotations.Nullable;
 public final class FaultProxy implements AutoCloseable {
     private final InetSocketAddress target;
     private final LoopbackPort port;
-    private final ProxyControls controls = new ProxyControls();
+    private final ProxyControls controls;
     private final ProxyListener listener;
 
-    private FaultProxy(InetSocketAddress target) throws IOException {
+    private FaultProxy(InetSocketAddress target, boolean isRaw) throws IOException {
         this.target = target;
+        this.controls = new ProxyControls(isRaw);
         this.port = LoopbackPort.reserve();
         this.listener = new ProxyListener(port, target, controls);
     }
@@ -72,9 +73,7 @@ public final class FaultProxy implements AutoCloseable {
             if (!address.isLoopbackAddress()) {
                 throw new IllegalArgumentException(host + " is not a loopback address");
             }
-            FaultProxy proxy = new FaultProxy(new InetSocketAddress(address, serverPort));
-            proxy.accept();
-            return proxy;
+            return open(new InetSocketAddress(address, serverPort), false);
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException("unknown host " + host, e);
         } catch (IOException e) {
@@ -83,19 +82,26 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Returns what to give to a client.
-     *
-     * @return {@code 127.0.0.1:port}
+     * A wire between two processes that can be cut silently: it carries bytes of any protocol. While it is {@linkplain
+     * #pause paused} nothing passes, not even the end of a connection or a new one: both sides still believe in the
+     * other, as they do when a switch drops packets.
      */
+    static FaultProxy wire(int targetPort) throws IOException {
+        return open(new InetSocketAddress(LoopbackPort.loopback(), targetPort), true);
+    }
+
+    private static FaultProxy open(InetSocketAddress target, boolean isRaw) throws IOException {
+        FaultProxy proxy = new FaultProxy(target, isRaw);
+        proxy.accept();
+        return proxy;
+    }
+
+    /** {@return what to give to a client, {@code 127.0.0.1:port}} */
     public String connectString() {
         return port.connectString();
     }
 
-    /**
-     * Returns the proxy's own port.
-     *
-     * @return the port
-     */
+    /** {@return the proxy's own port} */
     public int port() {
         return port.number();
     }
@@ -105,26 +111,33 @@ public final class FaultProxy implements AutoCloseable {
      * lost. When this returns, nothing is forwarded any more.
      */
     public void pause() {
-        controls.pause(true, true);
-        listener.obey();
+        pauseRequests();
+        pauseReplies();
     }
 
     /** Holds back what clients send, as {@link #pause()}; replies and events still pass. */
     public void pauseRequests() {
-        controls.pauseRequests();
+        controls.requestsPaused = true;
         listener.obey();
     }
 
     /** Holds back what the server sends, as {@link #pause()}; requests still pass. */
     public void pauseReplies() {
-        controls.pauseReplies();
+        controls.repliesPaused = true;
         listener.obey();
     }
 
     /** Ends every pause: what was held back is forwarded. {@link Held} packets stay where they are. */
     public void resume() {
-        controls.pause(false, false);
+        controls.requestsPaused = false;
+        controls.repliesPaused = false;
         listener.obey();
+    }
+
+    /** Pauses, and ends the clients' sides of all connections. The server learns that when the pause is over. */
+    void hangUp() {
+        pause();
+        listener.hangUp();
     }
 
     /** Drops all connections; what is in flight is lost. New ones are accepted, if they were before. */
@@ -166,7 +179,7 @@ public final class FaultProxy implements AutoCloseable {
         if (oneWay.isNegative()) {
             throw new IllegalArgumentException("a latency cannot be negative: " + oneWay);
         }
-        controls.latency(oneWay);
+        controls.latencyNanos = oneWay.toNanos();
         listener.obey();
     }
 
@@ -180,7 +193,7 @@ public final class FaultProxy implements AutoCloseable {
      * @throws IllegalStateException if the proxy is closed
      */
     public Fault dropRequest(RequestType type, int nth) {
-        return arm(FaultRule.Kind.DROP_REQUEST, type, nth, "the loss of request " + nth + " of type " + type);
+        return arm(Fault.Kind.DROP_REQUEST, type, nth, "the loss of request " + nth + " of type " + type);
     }
 
     /**
@@ -194,8 +207,7 @@ public final class FaultProxy implements AutoCloseable {
      * @throws IllegalStateException if the proxy is closed
      */
     public Fault dropReply(RequestType type, int nth) {
-        return arm(
-                FaultRule.Kind.DROP_REPLY, type, nth, "the loss of the reply to request " + nth + " of type " + type);
+        return arm(Fault.Kind.DROP_REPLY, type, nth, "the loss of the reply to request " + nth + " of type " + type);
     }
 
     /**
@@ -208,7 +220,7 @@ public final class FaultProxy implements AutoCloseable {
      * @throws IllegalStateException if the proxy is closed
      */
     public Fault dropEvent(int nth) {
-        return arm(FaultRule.Kind.DROP_EVENT, null, nth, "the loss of event " + nth);
+        return arm(Fault.Kind.DROP_EVENT, null, nth, "the loss of event " + nth);
     }
 
     /**
@@ -221,7 +233,7 @@ public final class FaultProxy implements AutoCloseable {
      * @throws IllegalStateException if the proxy is closed
      */
     public Held holdRequest(RequestType type, int nth) {
-        return hold(FaultRule.Kind.HOLD_REQUEST, type, nth, "request " + nth + " of type " + type);
+        return hold(Fault.Kind.HOLD_REQUEST, type, nth, "request " + nth + " of type " + type);
     }
 
     /**
@@ -234,7 +246,7 @@ public final class FaultProxy implements AutoCloseable {
      * @throws IllegalStateException if the proxy is closed
      */
     public Held holdReply(RequestType type, int nth) {
-        return hold(FaultRule.Kind.HOLD_REPLY, type, nth, "the reply to request " + nth + " of type " + type);
+        return hold(Fault.Kind.HOLD_REPLY, type, nth, "the reply to request " + nth + " of type " + type);
     }
 
     /**
@@ -246,23 +258,15 @@ public final class FaultProxy implements AutoCloseable {
      * @throws IllegalStateException if the proxy is closed
      */
     public Held holdEvent(int nth) {
-        return hold(FaultRule.Kind.HOLD_EVENT, null, nth, "event " + nth);
+        return hold(Fault.Kind.HOLD_EVENT, null, nth, "event " + nth);
     }
 
-    /**
-     * Counts the connections of clients.
-     *
-     * @return the number of open ones
-     */
+    /** {@return the number of open connections of clients} */
     public int connections() {
         return listener.connections();
     }
 
-    /**
-     * Counts the requests that were forwarded, over all connections.
-     *
-     * @return an immutable snapshot
-     */
+    /** {@return how many requests were forwarded, over all connections} */
     public RequestCounts requestsSeen() {
         return controls.requestsSeen.snapshot();
     }
@@ -273,7 +277,7 @@ public final class FaultProxy implements AutoCloseable {
      */
     @Override
     public void close() {
-        controls.rules.close();
+        controls.close();
         try {
             listener.close();
         } catch (IOException e) {
@@ -286,16 +290,13 @@ public final class FaultProxy implements AutoCloseable {
         return "proxy " + connectString() + " -> " + target;
     }
 
-    private Fault arm(FaultRule.Kind kind, @Nullable RequestType type, int nth, String what) {
-        Signal fired = new Signal(what);
-        controls.rules.arm(new FaultRule(kind, type, nth, fired, null));
-        return new Fault(fired, controls.rules);
+    private Fault arm(Fault.Kind kind, @Nullable RequestType type, int nth, String what) {
+        Fault fault = new Fault(kind, type, nth, what, controls);
+        controls.arm(fault);
+        return fault;
     }
 
-    private Held hold(FaultRule.Kind kind, @Nullable RequestType type, int nth, String what) {
-        Signal reached = new Signal(what);
-        Held held = new Held(reached, controls.rules, listener::obey);
-        controls.rules.arm(new FaultRule(kind, type, nth, reached, held));
-        return held;
+    private Held hold(Fault.Kind kind, @Nullable RequestType type, int nth, String what) {
+        return new Held(arm(kind, type, nth, what), listener::obey);
     }
 }

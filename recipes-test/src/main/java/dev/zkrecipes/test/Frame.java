@@ -6,7 +6,9 @@ package dev.zkrecipes.test;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /**
  * One packet of ZooKeeper's protocol: four bytes of length, then so many bytes. What they mean depends on the direction
@@ -41,6 +43,13 @@ record Frame(ByteBuffer bytes, long arrivedNanos) {
         ByteBuffer bytes = ByteBuffer.allocate(LENGTH_BYTES + length).putInt(length);
         in.readFully(bytes.array(), LENGTH_BYTES, length);
         return new Frame(bytes.clear(), System.nanoTime());
+    }
+
+    /** Reads what has come, of whatever protocol, or the end of the stream. */
+    static Frame readAny(InputStream in) throws IOException {
+        byte[] buffer = new byte[16 * 1024];
+        int count = in.read(buffer);
+        return count < 0 ? end() : new Frame(ByteBuffer.wrap(Arrays.copyOf(buffer, count)), System.nanoTime());
     }
 
     /** The end of a stream, now. */

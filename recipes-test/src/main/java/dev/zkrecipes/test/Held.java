@@ -12,25 +12,17 @@ import java.time.Duration;
  * <p>A test that forgets to release it ends when the proxy is closed.
  */
 public final class Held {
-    private final Signal reached;
-    private final Signal released;
-    private final FaultRules rules;
+    private final Fault stop;
     private final Runnable wakeStreams;
 
-    Held(Signal reached, FaultRules rules, Runnable wakeStreams) {
-        this.reached = reached;
-        this.released = new Signal("release of " + reached);
-        this.rules = rules;
+    Held(Fault stop, Runnable wakeStreams) {
+        this.stop = stop;
         this.wakeStreams = wakeStreams;
     }
 
-    /**
-     * Tells whether the packet has come.
-     *
-     * @return true once the stream stands in front of it, even after it went on
-     */
+    /** {@return whether the packet has come: true once the stream stands in front of it, even after it went on} */
     public boolean isReached() {
-        return reached.isGiven();
+        return stop.hasFired();
     }
 
     /**
@@ -41,26 +33,18 @@ public final class Held {
      * @throws InterruptedException if the thread is interrupted
      */
     public void awaitReached(Duration limit) throws InterruptedException {
-        reached.await(limit);
+        stop.awaitFired(limit);
     }
 
     /** Lets the stream continue. If the packet has not come yet, it will not be held. */
     public void release() {
-        released.give();
-        rules.disarm(reached);
+        stop.release();
+        stop.disarm();
         wakeStreams.run();
-    }
-
-    void reach() {
-        reached.give();
-    }
-
-    boolean isReleased() {
-        return released.isGiven();
     }
 
     @Override
     public String toString() {
-        return reached + (isReleased() ? " (released)" : isReached() ? " (held)" : " (not yet)");
+        return stop.what() + (stop.isReleased() ? " (released)" : isReached() ? " (held)" : " (not yet)");
     }
 }

@@ -3,11 +3,14 @@
 
 package dev.zkrecipes.test;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -15,7 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,13 +29,19 @@ final class ProxyConnection {
     private static final Logger LOG = LoggerFactory.getLogger(ProxyConnection.class);
     private static final int CONNECT_LIMIT_MILLIS = 2_000;
 
+    private static final Duration RETRY = Duration.ofMillis(20);
+    /** A server of an ensemble begins to listen a moment after the others have heard that it leads. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final ProxyControls controls;
     private final Socket client;
-    private final Socket server = new Socket();
     private final Consumer<ProxyConnection> whenClosed;
     private final PendingReplies pending = new PendingReplies();
     private final ProxyStream requests;
     private final ProxyStream replies;
+
+    @GuardedBy("this")
+    private @Nullable Socket server;
 
     @GuardedBy("this")
     private boolean closed;
@@ -39,21 +50,56 @@ final class ProxyConnection {
         this.controls = controls;
         this.client = client;
         this.whenClosed = whenClosed;
-        this.requests = new ProxyStream(true, controls, new Requests());
-        this.replies = new ProxyStream(false, controls, new Replies());
+        this.requests = new ProxyStream(true, controls, this);
+        this.replies = new ProxyStream(false, controls, this);
     }
 
     /** Connects to the server and starts the four threads; returns at once. */
     void open(InetSocketAddress target, Executor threads) {
         threads.execute(() -> whileOpen("connecting to " + target, () -> {
             client.setTcpNoDelay(true);
-            server.setTcpNoDelay(true);
-            server.connect(target, CONNECT_LIMIT_MILLIS);
-            threads.execute(() -> untilEnd("forwarding requests", () -> requests.drain(server.getOutputStream())));
-            threads.execute(() -> whileOpen("reading replies", () -> replies.fill(server.getInputStream())));
-            threads.execute(() -> untilEnd("forwarding replies", () -> replies.drain(client.getOutputStream())));
-            requests.fill(client.getInputStream());
+            // Now, as a socket that is closed meanwhile gives no streams, and its end has to go through the line.
+            InputStream fromClient = client.getInputStream();
+            OutputStream toClient = client.getOutputStream();
+            if (controls.isRaw) {
+                requests.awaitOpen();
+            }
+            Socket connected = connect(target);
+            threads.execute(() -> untilEnd("forwarding requests", () -> requests.drain(connected.getOutputStream())));
+            threads.execute(() -> whileOpen("reading replies", () -> replies.fill(connected.getInputStream())));
+            threads.execute(() -> untilEnd("forwarding replies", () -> replies.drain(toClient)));
+            requests.fill(fromClient);
         }));
+    }
+
+    private Socket connect(InetSocketAddress target) throws IOException {
+        long end = System.nanoTime() + (controls.isRaw ? RETRY_NANOS : 0);
+        while (true) {
+            Socket socket = new Socket();
+            try {
+                socket.setTcpNoDelay(true);
+                socket.connect(target, CONNECT_LIMIT_MILLIS);
+                keep(socket);
+                return socket;
+            } catch (IOException e) {
+                socket.close();
+                if (isClosed() || System.nanoTime() - end >= 0) {
+                    throw e;
+                }
+                Uninterruptibles.sleepUninterruptibly(RETRY);
+            }
+        }
+    }
+
+    private synchronized void keep(Socket socket) throws IOException {
+        if (closed) {
+            throw new IOException("the connection was closed meanwhile");
+        }
+        server = socket;
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
     }
 
     /** A way out: when it ends, for whatever reason, nothing more gets through and the connection is over. */
@@ -83,17 +129,26 @@ final class ProxyConnection {
         replies.obey();
     }
 
+    /** Ends the client's side. The server learns of it when the line is open and everything before it came through. */
+    void hangUp() {
+        closeQuietly(client);
+    }
+
     /** Drops the connection: what is under way in either direction is lost. */
     void close() {
+        Socket connected;
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
+            connected = server;
         }
         requests.close();
         replies.close();
-        closeQuietly(server);
+        if (connected != null) {
+            closeQuietly(connected);
+        }
         closeQuietly(client);
         pending.giveUp();
         whenClosed.accept(this);
@@ -107,63 +162,28 @@ final class ProxyConnection {
         }
     }
 
-    /** Loses a packet and perhaps the connection, then tells those that asked for it. */
-    private boolean lose(PacketVerdict verdict) {
-        boolean goesOn = verdict.fate() == PacketVerdict.Fate.LOSE;
+    /** The faults whose packet this is. Called once for each packet of a direction, in their order. */
+    List<Fault> faultsOf(boolean request, Frame frame, boolean first) {
+        if (controls.isRaw) {
+            return List.of();
+        }
+        int xid = first ? PendingReplies.CONNECT_XID : frame.xid();
+        if (request) {
+            List<Fault> faults = controls.matching(frame.requestType(first));
+            pending.sent(xid, faults.stream().filter(fault -> !fault.kind().isOnRequest()).toList());
+            return faults.stream().filter(fault -> fault.kind().isOnRequest()).toList();
+        }
+        return xid == Frame.EVENT_XID ? controls.matching(null) : pending.answered(xid);
+    }
+
+    /** Loses a packet, and the connection unless it is an event, then tells those that asked for it. */
+    boolean lose(List<Fault> losses) {
+        boolean goesOn = losses.stream().allMatch(fault -> fault.kind() == Fault.Kind.DROP_EVENT);
         if (!goesOn) {
             close();
         }
-        verdict.dropped().forEach(Signal::give);
+        losses.forEach(Fault::fire);
         return goesOn;
-    }
-
-    private static void write(Frame frame, OutputStream to) throws IOException {
-        to.write(frame.bytes().array());
-        to.flush();
-    }
-
-    private final class Requests implements ProxyStream.PacketHandler {
-        @Override
-        public PacketVerdict judge(Frame frame, boolean first) {
-            RequestType type = frame.requestType(first);
-            List<FaultRule> onRequest = new ArrayList<>();
-            List<FaultRule> onReply = new ArrayList<>();
-            for (FaultRule rule : controls.rules.onRequest(type)) {
-                (rule.kind().isOnRequest() ? onRequest : onReply).add(rule);
-            }
-            pending.sent(first ? PendingReplies.CONNECT_XID : frame.xid(), onReply);
-            return PacketVerdict.of(onRequest);
-        }
-
-        @Override
-        public boolean carryOut(PacketVerdict verdict, Frame frame, boolean first, OutputStream to) throws IOException {
-            if (verdict.fate() != PacketVerdict.Fate.FORWARD) {
-                return lose(verdict);
-            }
-            controls.requestsSeen.add(frame.requestType(first));
-            write(frame, to);
-            return true;
-        }
-    }
-
-    private final class Replies implements ProxyStream.PacketHandler {
-        @Override
-        public PacketVerdict judge(Frame frame, boolean first) {
-            if (first) {
-                return PacketVerdict.of(pending.answered(PendingReplies.CONNECT_XID));
-            }
-            int xid = frame.xid();
-            return PacketVerdict.of(xid == Frame.EVENT_XID ? controls.rules.onEvent() : pending.answered(xid));
-        }
-
-        @Override
-        public boolean carryOut(PacketVerdict verdict, Frame frame, boolean first, OutputStream to) throws IOException {
-            if (verdict.fate() != PacketVerdict.Fate.FORWARD) {
-                return lose(verdict);
-            }
-            write(frame, to);
-            return true;
-        }
     }
 
     private interface Step {
@@ -178,33 +198,33 @@ final class ProxyConnection {
         /** Stands for the connect request, which has no {@code xid}; no client uses this one. */
         static final int CONNECT_XID = Integer.MIN_VALUE;
 
-        private final Map<Integer, Deque<List<FaultRule>>> pending = new HashMap<>();
+        private final Map<Integer, Deque<List<Fault>>> pending = new HashMap<>();
 
         /** To be called before the request goes out, or the reply may be faster. */
-        synchronized void sent(int xid, List<FaultRule> onReply) {
+        synchronized void sent(int xid, List<Fault> onReply) {
             pending.computeIfAbsent(xid, key -> new ArrayDeque<>()).add(onReply);
         }
 
-        synchronized List<FaultRule> answered(int xid) {
-            Deque<List<FaultRule>> sameXid = pending.get(xid);
+        synchronized List<Fault> answered(int xid) {
+            Deque<List<Fault>> sameXid = pending.get(xid);
             if (sameXid == null) {
                 return List.of();
             }
-            List<FaultRule> rules = sameXid.remove();
+            List<Fault> faults = sameXid.remove();
             if (sameXid.isEmpty()) {
                 pending.remove(xid);
             }
-            return rules;
+            return faults;
         }
 
         /** The connection is gone: no reply will come any more. */
         void giveUp() {
-            List<FaultRule> lost = new ArrayList<>();
+            List<Fault> lost = new ArrayList<>();
             synchronized (this) {
                 pending.values().forEach(sameXid -> sameXid.forEach(lost::addAll));
                 pending.clear();
             }
-            lost.forEach(rule -> rule.signal().giveUp("the connection ended before the reply came"));
+            lost.forEach(fault -> fault.giveUp("the connection ended before the reply came"));
         }
     }
 }

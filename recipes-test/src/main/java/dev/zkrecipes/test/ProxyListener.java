@@ -19,7 +19,7 @@ final class ProxyListener {
     private final LoopbackPort port;
     private final InetSocketAddress target;
     private final ProxyControls controls;
-    private final ProxyThreads threads;
+    private final KitThreads threads;
     private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
 
     /** Null while connections are refused. */
@@ -37,7 +37,7 @@ final class ProxyListener {
         this.port = port;
         this.target = target;
         this.controls = controls;
-        this.threads = new ProxyThreads("fault-proxy-" + port.number());
+        this.threads = new KitThreads("fault-proxy-" + port.number());
     }
 
     synchronized void accept() throws IOException {
@@ -81,6 +81,10 @@ final class ProxyListener {
 
     void cut() {
         connections.forEach(ProxyConnection::close);
+    }
+
+    void hangUp() {
+        connections.forEach(ProxyConnection::hangUp);
     }
 
     void obey() {

@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,7 +31,7 @@ final class ProxyStream {
 
     private final boolean requests;
     private final ProxyControls controls;
-    private final PacketHandler handler;
+    private final ProxyConnection connection;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
@@ -43,10 +45,10 @@ final class ProxyStream {
     @GuardedBy("lock")
     private boolean passing;
 
-    ProxyStream(boolean requests, ProxyControls controls, PacketHandler handler) {
+    ProxyStream(boolean requests, ProxyControls controls, ProxyConnection connection) {
         this.requests = requests;
         this.controls = controls;
-        this.handler = handler;
+        this.connection = connection;
     }
 
     /** Puts in what comes until the end, which goes through the line like a packet. */
@@ -66,9 +68,9 @@ final class ProxyStream {
     }
 
     /** A peer that resets its connection has ended it. The side behind a pause must not notice that either. */
-    private static Frame nextFrom(DataInputStream in) {
+    private Frame nextFrom(DataInputStream in) {
         try {
-            return Frame.read(in);
+            return controls.isRaw ? Frame.readAny(in) : Frame.read(in);
         } catch (IOException e) {
             LOG.debug("a stream broke off", e);
             return Frame.end();
@@ -79,15 +81,42 @@ final class ProxyStream {
     void drain(OutputStream to) throws IOException, InterruptedException {
         boolean first = true;
         for (Frame frame = take(); frame != null && !frame.isEnd(); frame = take()) {
-            PacketVerdict verdict = handler.judge(frame, first);
-            for (Held held : verdict.holds()) {
-                stand(held);
+            List<Fault> losses = new ArrayList<>();
+            for (Fault fault : connection.faultsOf(requests, frame, first)) {
+                if (fault.kind().isHold()) {
+                    stand(fault);
+                } else {
+                    losses.add(fault);
+                }
             }
-            if (isClosed() || !handler.carryOut(verdict, frame, first, to)) {
+            if (isClosed() || (!losses.isEmpty() && !connection.lose(losses))) {
                 return;
+            }
+            if (losses.isEmpty()) {
+                forward(frame, first, to);
             }
             first = false;
             passed();
+        }
+    }
+
+    private void forward(Frame frame, boolean first, OutputStream to) throws IOException {
+        if (requests && !controls.isRaw) {
+            controls.requestsSeen.add(frame.requestType(first));
+        }
+        to.write(frame.bytes().array());
+        to.flush();
+    }
+
+    /** Waits until nothing is paused, or the stream is closed. */
+    void awaitOpen() throws InterruptedException {
+        lock.lock();
+        try {
+            while (!closed && controls.isPaused(requests)) {
+                changed.await();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -101,7 +130,7 @@ final class ProxyStream {
                     changed.await();
                     continue;
                 }
-                long wait = next.arrivedNanos() + controls.latencyNanos() - System.nanoTime();
+                long wait = next.arrivedNanos() + controls.latencyNanos - System.nanoTime();
                 if (wait <= 0) {
                     passing = true;
                     return line.remove();
@@ -134,12 +163,12 @@ final class ProxyStream {
     }
 
     /** Stands in front of a packet until it is released; a pause that began meanwhile stops it too. */
-    private void stand(Held held) throws InterruptedException {
+    private void stand(Fault hold) throws InterruptedException {
         passed();
-        held.reach();
+        hold.fire();
         lock.lock();
         try {
-            while (!closed && (!held.isReleased() || controls.isPaused(requests))) {
+            while (!closed && (!hold.isReleased() || controls.isPaused(requests))) {
                 changed.await();
             }
             passing = true;
@@ -173,14 +202,5 @@ final class ProxyStream {
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Says what becomes of packets. */
-    interface PacketHandler {
-        /** Called once for each packet, in their order. */
-        PacketVerdict judge(Frame frame, boolean first);
-
-        /** Returns whether the stream continues. */
-        boolean carryOut(PacketVerdict verdict, Frame frame, boolean first, OutputStream to) throws IOException;
     }
 }

@@ -35,14 +35,14 @@ final class RunningServer {
     private static final long OPERATOR_LIMIT_SECONDS = 20;
     private static final Object FSYNC_PROPERTY = new Object();
 
-    private final ServerThreads threads;
+    private final KitThreads threads;
     private final FileTxnSnapLog log;
     private final ObservedServer server;
     private final ObservedConnections connections;
     private final ContainerManager containers;
 
     private RunningServer(
-            ServerThreads threads, FileTxnSnapLog log, ObservedServer server, ObservedConnections connections) {
+            KitThreads threads, FileTxnSnapLog log, ObservedServer server, ObservedConnections connections) {
         this.threads = threads;
         this.log = log;
         this.server = server;
@@ -53,8 +53,8 @@ final class RunningServer {
     static RunningServer start(
             ServerSettings settings, Path directory, LoopbackPort port, RequestCounter requests, LongAdder events)
             throws IOException {
-        ServerThreads.keepUncaughtExceptionHandler();
-        ServerThreads threads = new ServerThreads("embedded-zookeeper-" + port.number());
+        KitThreads.keepUncaughtExceptionHandler();
+        KitThreads threads = new KitThreads("embedded-zookeeper-" + port.number());
         try {
             RunningServer running =
                     threads.run("start", () -> launch(threads, settings, directory, port, requests, events));
@@ -69,7 +69,7 @@ final class RunningServer {
     }
 
     private static RunningServer launch(
-            ServerThreads threads,
+            KitThreads threads,
             ServerSettings settings,
             Path directory,
             LoopbackPort port,

@@ -19,15 +19,6 @@ record ServerSettings(
 
     private static final int LAST_PORT = 65_535;
 
-    static final ServerSettings DEFAULTS = new ServerSettings(
-            Duration.ofMillis(500),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(60),
-            Duration.ofSeconds(60),
-            false,
-            0,
-            null);
-
     ServerSettings {
         requirePositive("tickTime", tickTime);
         requirePositive("minSessionTimeout", minSessionTimeout);

@@ -245,9 +245,7 @@ class ModelledFaultsIT {
 
     /** Waits until a server has one request that it cannot answer. */
     private static void awaitOutstanding(EnsembleServer server) {
-        Soon.await()
-                .until(() ->
-                        ServerStatus.srvr(server.clientPort.number()).lines().anyMatch("Outstanding: 1"::equals));
+        Soon.await().until(() -> server.status().lines().anyMatch("Outstanding: 1"::equals));
     }
 
     @Test

@@ -21,7 +21,6 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.LeakCheck;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.List;
@@ -135,17 +134,17 @@ class ConnectionStatesIT {
                 Workers workers = new Workers()) {
             proxy.pause();
             ZooKeeperClient client = open(proxy.connectString());
-            Worker interrupted = workers.start(
+            Thread interrupted = workers.start(
                     "interrupted",
                     () -> assertThatThrownBy(() -> client.awaitConnected(LONG))
                             .isInstanceOf(InterruptedException.class));
-            await().until(() -> interrupted.thread().getState() == Thread.State.TIMED_WAITING);
+            await().until(() -> interrupted.getState() == Thread.State.TIMED_WAITING);
             interrupted.interrupt();
-            Worker closed = workers.start(
+            Thread closed = workers.start(
                     "closed",
                     () -> assertThatThrownBy(() -> client.awaitConnected(LONG))
                             .isInstanceOf(ClientClosedException.class));
-            await().until(() -> closed.thread().getState() == Thread.State.TIMED_WAITING);
+            await().until(() -> closed.getState() == Thread.State.TIMED_WAITING);
             client.close();
             workers.join(LONG);
         }

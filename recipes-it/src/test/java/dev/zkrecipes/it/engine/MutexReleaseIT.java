@@ -16,7 +16,6 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Lateness;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -178,7 +177,7 @@ class MutexReleaseIT {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Exchanger<Lease> acquired = new Exchanger<>();
             Exchanger<Lease> die = new Exchanger<>();
-            Worker owner = workers.start("forgetful", () -> {
+            Thread owner = workers.start("forgetful", () -> {
                 acquired.exchange(mutex.acquire());
                 die.exchange(null);
             });
@@ -189,7 +188,7 @@ class MutexReleaseIT {
 
             String log = errorOutput(printed -> {
                 die.exchange(null);
-                owner.thread().join();
+                owner.join();
                 await("a warning")
                         .until(() -> printed.toString(StandardCharsets.UTF_8).contains("forgetful"));
             });

@@ -16,7 +16,6 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Lateness;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -125,13 +124,13 @@ class MutexInterruptIT {
         int calls = Call.values().length;
         Lease held = holder.acquire();
         try (Workers workers = new Workers()) {
-            List<Worker> waiting = new ArrayList<>(startAll(workers, "queued"));
+            List<Thread> waiting = new ArrayList<>(startAll(workers, "queued"));
             awaitQueue(1 + calls);
             server.stop();
             await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
             waiting.addAll(startAll(workers, "newcomer"));
             await().until(() -> waiting.stream().allMatch(MutexInterruptIT::isWaiting));
-            waiting.forEach(Worker::interrupt);
+            waiting.forEach(Thread::interrupt);
             joinAtOnce(workers);
         } finally {
             server.restart();
@@ -142,7 +141,7 @@ class MutexInterruptIT {
         assertThat(server.children(path)).isEmpty();
     }
 
-    private List<Worker> startAll(Workers workers, String name) {
+    private List<Thread> startAll(Workers workers, String name) {
         return Arrays.stream(Call.values())
                 .map(call -> workers.start(name + " " + call, () -> call.assertInterrupted(mutex)))
                 .toList();
@@ -154,15 +153,15 @@ class MutexInterruptIT {
         Lock lock = mutex.asLock();
         Lease held = holder.acquire();
         try (Workers workers = new Workers()) {
-            Worker early = workers.start("interrupted on entry", () -> {
+            Thread early = workers.start("interrupted on entry", () -> {
                 Thread.currentThread().interrupt();
                 lockAndAssertInterrupted(lock);
             });
             awaitQueue(2);
-            Worker waiter = workers.start("interrupted while waiting", () -> lockAndAssertInterrupted(lock));
+            Thread waiter = workers.start("interrupted while waiting", () -> lockAndAssertInterrupted(lock));
             awaitQueue(3);
             waiter.interrupt();
-            await().until(() -> isWaiting(waiter) && !waiter.thread().isInterrupted());
+            await().until(() -> isWaiting(waiter) && !waiter.isInterrupted());
             assertThat(server.children(path)).as("both keep their places").hasSize(3);
             assertThat(early.isAlive()).isTrue();
             held.close();
@@ -221,8 +220,8 @@ class MutexInterruptIT {
         mutex.release();
     }
 
-    private static boolean isWaiting(Worker worker) {
-        Thread.State state = worker.thread().getState();
+    private static boolean isWaiting(Thread worker) {
+        Thread.State state = worker.getState();
         return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
     }
 

@@ -23,7 +23,6 @@ import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.LeakCheck;
 import dev.zkrecipes.test.internal.Seed;
 import dev.zkrecipes.test.internal.Soon;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.io.IOException;
 import java.time.Duration;
@@ -252,12 +251,12 @@ class MutexLeakIT {
             throws InterruptedException {
         Lease held = holder.acquire();
         AtomicInteger most = new AtomicInteger();
-        Worker leaver = null;
+        Thread leaver = null;
         if (leaverIsFirst) {
             leaver = leave(workers, shared, limit);
             awaitNodes(2, most, leaver);
         }
-        Worker stayer = workers.start("stays", () -> shared.acquire().close());
+        Thread stayer = workers.start("stays", () -> shared.acquire().close());
         if (leaver == null) {
             awaitNodes(2, most, stayer);
             leaver = leave(workers, shared, limit);
@@ -273,7 +272,7 @@ class MutexLeakIT {
     }
 
     /** Waits until there are so many nodes, or the thread has ended before. */
-    private void awaitNodes(int count, AtomicInteger most, Worker thread) {
+    private void awaitNodes(int count, AtomicInteger most, Thread thread) {
         await().until(() -> {
             boolean ended = !thread.isAlive();
             int nodes = server.children(path).size();
@@ -282,7 +281,7 @@ class MutexLeakIT {
         });
     }
 
-    private static Worker leave(Workers workers, InterProcessLock lock, Duration limit) {
+    private static Thread leave(Workers workers, InterProcessLock lock, Duration limit) {
         return workers.start("leaves", () -> {
             try {
                 assertThat(lock.tryAcquire(limit)).isEmpty();

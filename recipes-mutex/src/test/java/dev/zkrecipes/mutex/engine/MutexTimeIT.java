@@ -19,7 +19,6 @@ import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Lateness;
 import dev.zkrecipes.test.internal.TimedTry;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -160,7 +159,7 @@ class MutexTimeIT {
             List<Runnable> losses = List.of(proxy::refuse, proxy::pause);
             List<Runnable> ends = List.of(proxy::accept, proxy::resume);
             for (int i = 0; i < losses.size(); i++) {
-                Worker timed = workers.start(
+                Thread timed = workers.start(
                         "timed",
                         () -> assertEndsInTime(
                                 () -> isAcquired(() -> mutex.tryAcquire(LIMIT).isPresent())));

@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.internal.Seed;
-import dev.zkrecipes.test.internal.Worker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -94,7 +93,7 @@ public abstract class InterruptContract extends Stage {
         Random random = Seed.forTest("interruptsAtRandomTimes").random(0);
         AtomicInteger interrupted = new AtomicInteger();
         List<Flavour> flavours = Flavour.interruptible().toList();
-        Worker asking = workers.start("asking", () -> {
+        Thread asking = workers.start("asking", () -> {
             for (int i = 0; interrupted.get() < INTERRUPTS; i++) {
                 try {
                     Optional<Runnable> hold = flavours.get(i % flavours.size()).ask(scene.lock, Duration.ofMinutes(1));

@@ -15,7 +15,6 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.internal.Soon;
-import dev.zkrecipes.test.internal.Worker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -159,7 +158,7 @@ abstract class PermitsContract extends TwoClients {
     private boolean isLeftBehind(Leaving how, Duration limit) throws InterruptedException {
         InterProcessLock all = others.apply(LIMIT);
         CompletableFuture<CompletableFuture<Lease>> large = new CompletableFuture<>();
-        Worker leaver = workers.start("large", () -> {
+        Thread leaver = workers.start("large", () -> {
             switch (how) {
                 case CANCELLED -> large.complete(all.acquireAsync());
                 case TIMED_OUT -> assertTimesOut(all, limit);

@@ -9,7 +9,6 @@ import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.internal.Lateness;
-import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.Objects;
@@ -29,7 +28,7 @@ final class Request {
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private final CountDownLatch wantedBack = new CountDownLatch(1);
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
-    private final Worker worker;
+    private final Thread worker;
 
     private Request(Workers workers, Flavour flavour, InterProcessLock lock, Duration limit, boolean interrupted) {
         this.flavour = flavour;

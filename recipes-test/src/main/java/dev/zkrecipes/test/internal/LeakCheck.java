@@ -10,7 +10,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Finds threads that code under test left running: those that are alive now and were not before.
@@ -85,14 +84,10 @@ public final class LeakCheck {
      * @throws AssertionError if one still lives after that time; it names the threads and where they are
      */
     public void assertNoNewThreads(Duration limit) throws InterruptedException {
-        long deadline = System.nanoTime() + limit.toNanos();
-        for (List<Thread> left = newThreads(); !left.isEmpty(); left = newThreads()) {
-            long millis = Duration.ofNanos(deadline - System.nanoTime()).toMillis();
-            if (millis <= 0) {
-                throw new AssertionError(left.size() + " new threads still live after " + limit.toMillis() + " ms:"
-                        + left.stream().map(Worker::describe).collect(Collectors.joining("\n    ", "\n    ", "")));
-            }
-            left.get(0).join(millis);
+        List<Thread> left = Workers.awaitEnd(this::newThreads, limit);
+        if (!left.isEmpty()) {
+            throw new AssertionError(left.size() + " new threads still live after " + limit.toMillis() + " ms:"
+                    + Workers.describe(left));
         }
     }
 

@@ -5,21 +5,20 @@ package dev.zkrecipes.test.internal;
 
 import com.google.common.base.Throwables;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The threads of a test, whose failures fail the test.
  *
  * <pre>{@code
  * try (Workers workers = new Workers()) {
- *     Worker waiter = workers.start("waiter", () -> lock.acquire());
+ *     Thread waiter = workers.start("waiter", () -> lock.acquire());
  *     workers.start("holder", () -> held.close());
  *     workers.join(Duration.ofSeconds(10));
  * }
@@ -37,7 +36,7 @@ public final class Workers implements AutoCloseable {
     private final ThreadFactory factory;
 
     @GuardedBy("this")
-    private final List<Worker> workers = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
 
     /** Failures that were not thrown yet, in the order in which they happened. */
     @GuardedBy("this")
@@ -48,7 +47,7 @@ public final class Workers implements AutoCloseable {
 
     /** Makes an empty group of platform threads. */
     public Workers() {
-        this(Workers::newDaemon);
+        this(Thread::new);
     }
 
     private Workers(ThreadFactory factory) {
@@ -56,17 +55,18 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Makes an empty group of virtual threads, which JDK 21 and later have.
+     * Makes an empty group of virtual threads, found by reflection: this code is compiled for a JDK that has none.
      *
-     * @throws UnsupportedOperationException if this JDK has none; see {@link #hasVirtualThreads()}
+     * @throws UnsupportedOperationException if this JDK is older than 21
      */
     public static Workers virtual() {
-        return new Workers(VirtualThreads.factory());
-    }
-
-    /** Tells whether this JDK has virtual threads. */
-    public static boolean hasVirtualThreads() {
-        return VirtualThreads.exist();
+        try {
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            Class<?> type = Class.forName("java.lang.Thread$Builder");
+            return new Workers((ThreadFactory) type.getMethod("factory").invoke(builder));
+        } catch (ReflectiveOperationException e) {
+            throw new UnsupportedOperationException("this JDK has no virtual threads", e);
+        }
     }
 
     /**
@@ -74,16 +74,16 @@ public final class Workers implements AutoCloseable {
      *
      * @throws IllegalStateException if the group is closed
      */
-    public synchronized Worker start(String name, Body body) {
+    public synchronized Thread start(String name, Body body) {
         if (closing) {
             throw new IllegalStateException("cannot start " + name + ": the group is closed");
         }
         Thread thread = factory.newThread(() -> run(body));
         thread.setName(name);
-        Worker worker = new Worker(thread);
-        workers.add(worker);
+        thread.setDaemon(true);
+        threads.add(thread);
         thread.start();
-        return worker;
+        return thread;
     }
 
     /**
@@ -95,14 +95,12 @@ public final class Workers implements AutoCloseable {
      *     the failures of the others as suppressed. Nothing is interrupted.
      */
     public void join(Duration limit) throws InterruptedException {
-        List<Worker> late = await(limit);
+        List<Thread> late = awaitEnd(this::alive, limit);
+        List<Throwable> thrown = takeFailures();
         if (!late.isEmpty()) {
-            AssertionError error = new AssertionError("still running after " + limit.toMillis() + " ms: "
-                    + late.stream().map(Worker::describe).collect(Collectors.joining("\n    ", "\n    ", "")));
-            takeFailures().forEach(error::addSuppressed);
-            throw error;
+            thrown.add(0, new AssertionError("still running after " + limit.toMillis() + " ms: " + describe(late)));
         }
-        throwFailures();
+        throwAll(thrown);
     }
 
     /**
@@ -117,15 +115,13 @@ public final class Workers implements AutoCloseable {
         List<Throwable> own;
         synchronized (this) {
             closing = true;
-            own = new ArrayList<>(failures);
-            failures.clear();
-            workers.stream().filter(Worker::isAlive).forEach(Worker::interrupt);
+            own = takeFailures();
+            alive().forEach(Thread::interrupt);
         }
         try {
-            List<Worker> late = await(CLOSE_LIMIT);
+            List<Thread> late = awaitEnd(this::alive, CLOSE_LIMIT);
             if (!late.isEmpty()) {
-                own.add(new AssertionError("do not end when interrupted: "
-                        + late.stream().map(Worker::describe).collect(Collectors.joining("\n    ", "\n    ", ""))));
+                own.add(new AssertionError("do not end when interrupted: " + describe(late)));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -145,36 +141,14 @@ public final class Workers implements AutoCloseable {
         }
     }
 
-    /** Returns the threads that have not ended in time. */
-    private List<Worker> await(Duration limit) throws InterruptedException {
-        long deadline = System.nanoTime() + limit.toNanos();
-        for (int i = 0; ; i++) {
-            Worker worker = get(i);
-            if (worker == null) {
-                return List.of();
-            }
-            if (!worker.join(Duration.ofNanos(deadline - System.nanoTime()))) {
-                return alive();
-            }
-        }
-    }
-
-    private synchronized @Nullable Worker get(int index) {
-        return index < workers.size() ? workers.get(index) : null;
-    }
-
-    private synchronized List<Worker> alive() {
-        return workers.stream().filter(Worker::isAlive).toList();
+    private synchronized List<Thread> alive() {
+        return threads.stream().filter(Thread::isAlive).toList();
     }
 
     private synchronized List<Throwable> takeFailures() {
-        List<Throwable> taken = List.copyOf(failures);
+        List<Throwable> taken = new ArrayList<>(failures);
         failures.clear();
         return taken;
-    }
-
-    private void throwFailures() {
-        throwAll(takeFailures());
     }
 
     private static void throwAll(List<Throwable> failures) {
@@ -187,10 +161,25 @@ public final class Workers implements AutoCloseable {
         throw new AssertionError("a worker failed: " + first, first);
     }
 
-    private static Thread newDaemon(Runnable task) {
-        Thread thread = new Thread(task);
-        thread.setDaemon(true);
-        return thread;
+    /** Waits until no such thread is left, and returns those that live on. */
+    static List<Thread> awaitEnd(Supplier<List<Thread>> living, Duration limit) throws InterruptedException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        List<Thread> left = living.get();
+        while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
+            left.get(0).join(1 + Duration.ofNanos(deadline - System.nanoTime()).toMillis());
+            left = living.get();
+        }
+        return left;
+    }
+
+    /** Where threads are, for messages. */
+    static String describe(List<Thread> threads) {
+        return threads.stream()
+                .map(thread -> "\n    \"" + thread.getName() + "\" " + thread.getState()
+                        + Arrays.stream(thread.getStackTrace())
+                                .map(frame -> "\n        at " + frame)
+                                .collect(Collectors.joining()))
+                .collect(Collectors.joining());
     }
 
     /** What a worker does. */
@@ -202,34 +191,5 @@ public final class Workers implements AutoCloseable {
          * @throws Exception to fail the test
          */
         void run() throws Exception;
-    }
-
-    /** Virtual threads, found by reflection: this code is compiled for a JDK that has none. */
-    private static final class VirtualThreads {
-        private static final int FIRST_JDK = 21;
-
-        private VirtualThreads() {}
-
-        static boolean exist() {
-            return Runtime.version().feature() >= FIRST_JDK;
-        }
-
-        static ThreadFactory factory() {
-            if (!exist()) {
-                throw new UnsupportedOperationException(
-                        "JDK " + Runtime.version().feature()
-                                + " has no virtual threads; ask Workers.hasVirtualThreads() first");
-            }
-            try {
-                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-                Method factory = Class.forName("java.lang.Thread$Builder").getMethod("factory");
-                return (ThreadFactory) factory.invoke(builder);
-            } catch (NoSuchMethodException
-                    | ClassNotFoundException
-                    | IllegalAccessException
-                    | InvocationTargetException e) {
-                throw new UnsupportedOperationException("cannot make virtual threads on this JDK", e);
-            }
-        }
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
@@ -19,9 +20,9 @@ class LeakCheckTest {
         CountDownLatch end = new CountDownLatch(1);
         try (Workers workers = new Workers()) {
             LeakCheck check = LeakCheck.start();
-            Worker worker = workers.start("leaky-thread", end::await);
-            assertThat(check.newThreads()).containsExactly(worker.thread());
-            Soon.await().until(() -> worker.describe().contains("CountDownLatch.await"));
+            Thread worker = workers.start("leaky-thread", end::await);
+            assertThat(check.newThreads()).containsExactly(worker);
+            Soon.await().until(() -> Workers.describe(List.of(worker)).contains("CountDownLatch.await"));
             assertThatThrownBy(() -> check.assertNoNewThreads(SHORT))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContaining("1 new threads still live after 50 ms")

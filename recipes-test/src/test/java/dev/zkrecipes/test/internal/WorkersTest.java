@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class WorkersTest {
@@ -32,12 +32,11 @@ class WorkersTest {
     @Test
     void threads_haveTheirNamesAndAreDaemons() throws InterruptedException {
         try (Workers workers = new Workers()) {
-            Worker worker = workers.start("holder", () -> {});
-            assertThat(worker.thread().getName()).isEqualTo("holder");
-            assertThat(worker.thread().isDaemon()).isTrue();
+            Thread worker = workers.start("holder", () -> {});
+            assertThat(worker.getName()).isEqualTo("holder");
+            assertThat(worker.isDaemon()).isTrue();
             workers.join(LIMIT);
             assertThat(worker.isAlive()).isFalse();
-            assertThat(worker).hasToString("worker \"holder\" (ended)");
         }
     }
 
@@ -46,11 +45,11 @@ class WorkersTest {
         IllegalStateException first = new IllegalStateException("first");
         AssertionError second = new AssertionError("second");
         try (Workers workers = new Workers()) {
-            Worker one = workers.start("one", () -> {
+            Thread one = workers.start("one", () -> {
                 throw first;
             });
             workers.start("two", () -> {
-                one.thread().join();
+                one.join();
                 throw second;
             });
             assertThatThrownBy(() -> workers.join(LIMIT)).isSameAs(first).hasSuppressedException(second);
@@ -77,14 +76,14 @@ class WorkersTest {
         IOException failure = new IOException("disk");
         CountDownLatch never = new CountDownLatch(1);
         try (Workers workers = new Workers()) {
-            Worker failing = workers.start("failing", () -> {
+            Thread failing = workers.start("failing", () -> {
                 throw failure;
             });
-            Worker stuck = workers.start("stuck", () -> {
-                failing.thread().join();
+            Thread stuck = workers.start("stuck", () -> {
+                failing.join();
                 never.await();
             });
-            Soon.await().until(() -> stuck.describe().contains("CountDownLatch.await"));
+            Soon.await().until(() -> Workers.describe(List.of(stuck)).contains("CountDownLatch.await"));
             assertThatThrownBy(() -> workers.join(SHORT))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContaining("\"stuck\"")
@@ -94,28 +93,10 @@ class WorkersTest {
     }
 
     @Test
-    void worker_canBeInterrupted() throws InterruptedException {
-        AtomicReference<String> ending = new AtomicReference<>("none");
-        CountDownLatch never = new CountDownLatch(1);
-        try (Workers workers = new Workers()) {
-            Worker worker = workers.start("waiter", () -> {
-                try {
-                    never.await();
-                } catch (InterruptedException e) {
-                    ending.set("interrupted");
-                }
-            });
-            worker.interrupt();
-            workers.join(LIMIT);
-            assertThat(ending).hasValue("interrupted");
-        }
-    }
-
-    @Test
     void close_endsRunningWorkers_withoutBlamingThem() {
         CountDownLatch never = new CountDownLatch(1);
         Workers workers = new Workers();
-        Worker worker = workers.start("waiter", never::await);
+        Thread worker = workers.start("waiter", never::await);
         workers.close();
         assertThat(worker.isAlive()).isFalse();
         workers.close();
@@ -129,7 +110,6 @@ class WorkersTest {
         workers.start("one", () -> {
                     throw failure;
                 })
-                .thread()
                 .join();
         assertThatThrownBy(workers::close).isSameAs(failure);
     }
@@ -148,21 +128,18 @@ class WorkersTest {
 
     @Test
     void virtualThreads_existSinceJdk21() throws ReflectiveOperationException, InterruptedException {
-        assertThat(Workers.hasVirtualThreads()).isEqualTo(Runtime.version().feature() >= 21);
-        if (!Workers.hasVirtualThreads()) {
-            assertThatThrownBy(Workers::virtual)
-                    .isInstanceOf(UnsupportedOperationException.class)
-                    .hasMessageContaining("hasVirtualThreads()");
+        if (Runtime.version().feature() < 21) {
+            assertThatThrownBy(Workers::virtual).isInstanceOf(UnsupportedOperationException.class);
             return;
         }
         try (Workers workers = Workers.virtual()) {
             IllegalStateException failure = new IllegalStateException("virtual");
-            Worker worker = workers.start("virtual", () -> {
+            Thread worker = workers.start("virtual", () -> {
                 throw failure;
             });
-            assertThat(Thread.class.getMethod("isVirtual").invoke(worker.thread()))
+            assertThat(Thread.class.getMethod("isVirtual").invoke(worker))
                     .isEqualTo(true);
-            assertThat(worker.thread().getName()).isEqualTo("virtual");
+            assertThat(worker.getName()).isEqualTo("virtual");
             assertThatThrownBy(() -> workers.join(LIMIT)).isSameAs(failure);
         }
     }

@@ -4,6 +4,7 @@
 package dev.zkrecipes.test;
 
 import com.google.common.util.concurrent.Uninterruptibles;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.lang.Thread.UncaughtExceptionHandler;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
@@ -11,22 +12,26 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads of one server. ZooKeeper starts a dozen and waits for some of them only; all inherit the group and the
- * daemon flag of the thread that starts the server, so the group tells when the last one is gone.
+ * The threads of one server or proxy, all daemons. ZooKeeper's server starts a dozen and waits for some of them only; all
+ * inherit the group and the daemon flag of the thread that starts the server, so the group tells when the last one is
+ * gone.
  */
-final class ServerThreads {
-    private static final Logger LOG = LoggerFactory.getLogger(ServerThreads.class);
+final class KitThreads implements Executor {
+    private static final Logger LOG = LoggerFactory.getLogger(KitThreads.class);
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
     private final ThreadGroup group;
+    private final AtomicInteger count = new AtomicInteger();
 
-    ServerThreads(String name) {
+    KitThreads(String name) {
         group = new ThreadGroup(name);
     }
 
@@ -36,15 +41,27 @@ final class ServerThreads {
      */
     <T> T run(String name, Callable<T> action) throws ExecutionException {
         FutureTask<T> task = new FutureTask<>(action);
-        Thread thread = new Thread(group, task, group.getName() + "-" + name);
-        thread.setDaemon(true);
-        thread.start();
+        Thread thread = start(name, task);
         Uninterruptibles.joinUninterruptibly(thread);
         try {
             return task.get();
         } catch (InterruptedException e) {
             throw new AssertionError("nobody waits for a task that is done", e);
         }
+    }
+
+    /** Runs a task on a new thread. */
+    @Override
+    public void execute(Runnable task) {
+        start(String.valueOf(count.incrementAndGet()), task);
+    }
+
+    @CanIgnoreReturnValue
+    private Thread start(String name, Runnable task) {
+        Thread thread = new Thread(group, task, group.getName() + "-" + name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
     }
 
     /** Waits until no thread is left. */

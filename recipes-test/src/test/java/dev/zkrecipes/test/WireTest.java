@@ -17,27 +17,27 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-class TcpGateTest {
+class WireTest {
     private static final int A_WHILE_MILLIS = 100;
     private static final int LIMIT_MILLIS = 10_000;
 
     private ServerSocket target;
-    private TcpGate gate;
+    private FaultProxy wire;
 
     @BeforeEach
     void open() throws IOException {
         target = LoopbackPort.listenOn(new InetSocketAddress(LoopbackPort.loopback(), 0));
-        gate = TcpGate.to(target.getLocalPort());
+        wire = FaultProxy.wire(target.getLocalPort());
     }
 
     @AfterEach
     void close() throws IOException {
-        gate.close();
+        wire.close();
         target.close();
     }
 
     private Socket connect() throws IOException {
-        return new Socket(LoopbackPort.loopback(), gate.port());
+        return new Socket(LoopbackPort.loopback(), wire.port());
     }
 
     /** Returns -1 at the end, -2 if nothing comes. */
@@ -71,41 +71,41 @@ class TcpGateTest {
     }
 
     @Test
-    void shutGate_holdsBytesBackBothWays_andLosesNone() throws IOException {
+    void pausedWire_holdsBytesBackBothWays_andLosesNone() throws IOException {
         try (Socket client = connect();
                 Socket server = target.accept()) {
-            gate.shut();
+            wire.pause();
             client.getOutputStream().write(1);
             server.getOutputStream().write(2);
             assertThat(read(server, A_WHILE_MILLIS)).isEqualTo(-2);
             assertThat(read(client, A_WHILE_MILLIS)).isEqualTo(-2);
-            gate.open();
+            wire.resume();
             assertThat(read(server, LIMIT_MILLIS)).isEqualTo(1);
             assertThat(read(client, LIMIT_MILLIS)).isEqualTo(2);
         }
     }
 
     @Test
-    void shutGate_keepsTheEndOfAConnectionToItself() throws IOException {
+    void pausedWire_keepsTheEndOfAConnectionToItself() throws IOException {
         try (Socket client = connect();
                 Socket server = target.accept()) {
-            gate.shut();
+            wire.pause();
             client.getOutputStream().write(1);
             client.setSoLinger(true, 0); // closing resets the connection, as the end of a killed process may
             client.close();
             assertThat(read(server, A_WHILE_MILLIS)).isEqualTo(-2);
-            gate.open();
+            wire.resume();
             assertThat(read(server, LIMIT_MILLIS)).isNotEqualTo(-2);
         }
     }
 
     @Test
-    void shutGate_acceptsAndConnectsNoClient() throws IOException {
-        gate.shut();
+    void pausedWire_acceptsAndConnectsNoClient() throws IOException {
+        wire.pause();
         try (Socket client = connect()) {
             target.setSoTimeout(A_WHILE_MILLIS);
             assertThatThrownBy(target::accept).isInstanceOf(SocketTimeoutException.class);
-            gate.open();
+            wire.resume();
             target.setSoTimeout(LIMIT_MILLIS);
             target.accept().close();
             assertThat(read(client, LIMIT_MILLIS)).isEqualTo(-1);
@@ -113,26 +113,26 @@ class TcpGateTest {
     }
 
     @Test
-    void hangUp_isNoticedByTheCallerOnly_untilTheGateOpens() throws IOException {
+    void hangUp_isNoticedByTheCallerOnly_untilThePauseIsOver() throws IOException {
         try (Socket client = connect();
                 Socket server = target.accept()) {
             client.getOutputStream().write(1);
             assertThat(read(server, LIMIT_MILLIS)).isEqualTo(1);
-            gate.hangUp();
+            wire.hangUp();
             assertThat(read(client, LIMIT_MILLIS)).isEqualTo(-1);
             server.getOutputStream().write(2);
             assertThat(read(server, A_WHILE_MILLIS)).isEqualTo(-2);
-            gate.open();
+            wire.resume();
             assertThat(read(server, LIMIT_MILLIS)).isEqualTo(-1);
         }
     }
 
     @Test
-    void closedGate_endsItsConnections_evenWhenShut() throws IOException {
+    void closedWire_endsItsConnections_evenWhenPaused() throws IOException {
         try (Socket client = connect();
                 Socket server = target.accept()) {
-            gate.shut();
-            gate.close();
+            wire.pause();
+            wire.close();
             assertThat(read(client, LIMIT_MILLIS)).isEqualTo(-1);
             assertThat(read(server, LIMIT_MILLIS)).isEqualTo(-1);
         }
