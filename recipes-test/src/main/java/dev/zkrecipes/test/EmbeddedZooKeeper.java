@@ -63,11 +63,7 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
         return builder().start();
     }
 
-    /**
-     * Starts a server with other settings than {@link #start()}.
-     *
-     * @return a builder that has the defaults
-     */
+    /** {@return a builder with the settings of {@link #start()}, which can be changed} */
     public static EmbeddedZooKeeperBuilder builder() {
         return new EmbeddedZooKeeperBuilder();
     }
@@ -87,11 +83,7 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
         }
     }
 
-    /**
-     * Returns what to give to a client.
-     *
-     * @return {@code 127.0.0.1:port}, the same after each restart
-     */
+    /** {@return what to give to a client: {@code 127.0.0.1:port}, the same after each restart} */
     public String connectString() {
         return port.connectString();
     }
@@ -101,11 +93,7 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
         return port.number();
     }
 
-    /**
-     * Tells whether the server runs.
-     *
-     * @return false after {@link #stop()} or {@link #close()}
-     */
+    /** {@return whether the server runs: false after {@link #stop()} or {@link #close()}} */
     public boolean isRunning() {
         return running != null;
     }
@@ -168,20 +156,16 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     }
 
     /**
-     * Counts the requests that arrived, since the first start, operators' apart. A request is counted before it is
-     * answered.
-     *
-     * @return an immutable snapshot
+     * {@return how many requests have arrived since the first start, operators' apart} A request is counted before it
+     * is answered.
      */
     public RequestCounts requests() {
         return requests.snapshot();
     }
 
     /**
-     * Counts the watch events that were sent to clients, since the first start. An event is counted before the reply to
-     * the request that caused it.
-     *
-     * @return the number of events
+     * {@return how many watch events were sent to clients since the first start} An event is counted before the reply
+     * to the request that caused it.
      */
     public long eventsSent() {
         return events.sum();
@@ -204,9 +188,8 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     }
 
     /**
-     * Lists the sessions that are alive.
-     *
-     * @return their ids in ascending order, as {@code ZooKeeper.getSessionId()} gives them
+     * {@return the ids of the sessions that are alive, in ascending order, as {@code ZooKeeper.getSessionId()} gives
+     * them}
      */
     public List<Long> sessions() {
         return running().sessions();

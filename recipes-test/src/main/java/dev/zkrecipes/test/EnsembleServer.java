@@ -96,9 +96,7 @@ public final class EnsembleServer {
     }
 
     /**
-     * Asks the server for its role, over a separate connection that no cut affects.
-     *
-     * @return what it says, which may be out of date if it is cut off
+     * {@return what the server says its role is, over a separate connection that no cut affects; it may be out of date}
      */
     public ServerRole role() {
         Matcher mode = MODE.matcher(isRunning() ? status() : "");

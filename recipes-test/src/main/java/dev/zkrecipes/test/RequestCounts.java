@@ -32,21 +32,18 @@ public final class RequestCounts {
     }
 
     /**
-     * Returns the number of requests of one type.
+     * {@return the number of requests of a type}
      *
      * @param type the type
-     * @return its count, 0 if there was none
      */
     public long of(RequestType type) {
         return counts.getOrDefault(type, 0L);
     }
 
     /**
-     * Returns the number of requests of all types except those that only keep a session: {@link RequestType#PING},
-     * {@link RequestType#CREATE_SESSION}, {@link RequestType#RESUME_SESSION} and {@link RequestType#CLOSE_SESSION}.
+     * {@return the number of requests of all types except those that only keep a session: {@link RequestType#PING},
+     * {@link RequestType#CREATE_SESSION}, {@link RequestType#RESUME_SESSION} and {@link RequestType#CLOSE_SESSION}}
      * When those come depends on time, so they would make every count a guess.
-     *
-     * @return the sum
      */
     public long total() {
         long total = 0;
@@ -57,10 +54,9 @@ public final class RequestCounts {
     }
 
     /**
-     * Whether exactly these requests were made, apart from those that only keep a session.
+     * {@return whether exactly these requests were made, apart from those that only keep a session}
      *
      * @param expected each as often as it is expected
-     * @return true if so
      */
     public boolean consistsOf(RequestType... expected) {
         return total() == expected.length
@@ -70,10 +66,9 @@ public final class RequestCounts {
     }
 
     /**
-     * Returns what was added since an earlier snapshot of the same server or proxy.
+     * {@return what was added since an earlier snapshot of the same server or proxy, type by type}
      *
      * @param earlier the earlier snapshot
-     * @return the difference, type by type
      * @throws IllegalArgumentException if {@code earlier} has more of some type, that is, was taken later or elsewhere
      */
     public RequestCounts minus(RequestCounts earlier) {

@@ -81,11 +81,7 @@ public final class SecurePort implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns what to give to a client.
-     *
-     * @return {@code 127.0.0.1:port}
-     */
+    /** {@return what to give to a client, {@code 127.0.0.1:port}} */
     public String connectString() {
         return "127.0.0.1:" + connections.getLocalPort();
     }

@@ -41,20 +41,18 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     abstract RunningServer running();
 
     /**
-     * Counts the watches that are set on the server, for data, existence and children together; a path that one session
-     * watches twice counts once in each kind.
-     *
-     * @return the number of watches
+     * {@return the number of watches set on the server, for data, existence and children together} A path that one
+     * session watches twice counts once in each kind.
      */
     public int watchCount() {
         return running().tree().getWatchCount();
     }
 
     /**
-     * Tells who watches a node: who would hear of its change or deletion because of a read of its data or existence.
+     * {@return who would hear of a change or deletion of a node because of a read of its data or existence: the ids of
+     * the sessions in ascending order}
      *
      * @param path the node
-     * @return the ids of the sessions in ascending order; empty if there are none
      */
     public List<Long> watchers(String path) {
         Set<Long> sessions = running().tree().getWatchesByPath().getSessions(path);
@@ -62,21 +60,19 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * Tells who watches the children of a node: who would hear of its deletion, or that a child comes or goes, because
-     * of a list. On a node that cannot have children that is a watch for its deletion only.
+     * {@return who would hear of a deletion of a node, or that a child comes or goes, because of a list: the ids of the
+     * sessions in ascending order} On a node that cannot have children that is a watch for its deletion only.
      *
      * @param path the node
-     * @return the ids of the sessions in ascending order; empty if there are none
      */
     public List<Long> childWatchers(String path) {
         return running().childWatchers(path);
     }
 
     /**
-     * Lists children, straight from the server's memory.
+     * {@return the names of the children in the order of {@link String#compareTo}; empty if the parent does not exist}
      *
      * @param path the parent
-     * @return their names in the order of {@link String#compareTo}; empty if the parent does not exist
      */
     public List<String> children(String path) {
         DataNode node = running().tree().getNode(path);
@@ -92,20 +88,18 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * Tells whether a node exists, straight from the server's memory.
+     * {@return whether a node exists}
      *
      * @param path the node
-     * @return whether it exists
      */
     public boolean nodeExists(String path) {
         return running().tree().getNode(path) != null;
     }
 
     /**
-     * Reads a node, straight from the server's memory.
+     * {@return a copy of a node's data, of length 0 if it has none; empty if the node does not exist}
      *
      * @param path the node
-     * @return a copy of its data, of length 0 if it has none; empty if the node does not exist
      */
     public Optional<byte[]> data(String path) {
         DataNode node = running().tree().getNode(path);
@@ -117,10 +111,9 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * Lists the ephemeral nodes of a session.
+     * {@return the paths of a session's ephemeral nodes in the order of {@link String#compareTo}}
      *
      * @param sessionId the session
-     * @return their paths in the order of {@link String#compareTo}; empty if there are none or no such session
      */
     public List<String> ephemerals(long sessionId) {
         Set<String> paths = running().tree().getEphemerals(sessionId);
@@ -128,10 +121,9 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * Tells which session an ephemeral node belongs to.
+     * {@return the session that an ephemeral node belongs to; empty if it does not exist or is not ephemeral}
      *
      * @param path the node
-     * @return its session; empty if it does not exist or is not ephemeral
      */
     public OptionalLong owner(String path) {
         DataNode node = running().tree().getNode(path);
@@ -143,11 +135,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
         return EphemeralType.get(owner) == EphemeralType.NORMAL ? OptionalLong.of(owner) : OptionalLong.empty();
     }
 
-    /**
-     * Returns the number of the last transaction that was applied.
-     *
-     * @return its zxid
-     */
+    /** {@return the zxid of the last transaction that was applied} */
     public long lastZxid() {
         return running().tree().lastProcessedZxid;
     }

@@ -52,21 +52,19 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Begins a group of clients with the session time-out that a client has by default, 30 s.
+     * {@return an empty group of clients with the session time-out that a client has by default, 30 s}
      *
      * @param server what {@link #open()} connects to
-     * @return an empty group
      */
     public static TestClients of(EmbeddedZooKeeper server) {
         return of(server, SESSION);
     }
 
     /**
-     * Begins a group of clients.
+     * {@return an empty group of clients}
      *
      * @param server what {@link #open()} connects to
      * @param sessionTimeout the session time-out that each asks for
-     * @return an empty group
      */
     public static TestClients of(EmbeddedZooKeeper server, Duration sessionTimeout) {
         return new TestClients(server.connectString(), sessionTimeout);
@@ -150,11 +148,9 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * A client that the group has opened.
+     * {@return a client that the group has opened}
      *
      * @param index 0 for the first
-     * @return the client
-     * @throws IndexOutOfBoundsException if there are fewer
      */
     public ZooKeeperClient get(int index) {
         return open.get(index);

@@ -138,11 +138,7 @@ public final class TlsKeys {
         return folder.resolve(name + "-trust.p12");
     }
 
-    /**
-     * Settings of a ZooKeeper client that speaks TLS with these keys.
-     *
-     * @return the settings
-     */
+    /** {@return the settings of a ZooKeeper client that speaks TLS with these keys} */
     public ZKClientConfig clientConfig() {
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");

@@ -36,16 +36,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(ZooKeeperExtension.class)
 public @interface WithZooKeeper {
     /**
-     * How often the server looks for expired sessions, in milliseconds. The shortest session time-out is two ticks.
-     *
-     * @return the tick, 1 or more
+     * {@return how often the server looks for expired sessions, in milliseconds} The shortest session time-out is two
+     * ticks.
      */
     int tickTimeMillis() default 500;
 
-    /**
-     * How often the server removes containers that have become empty, in milliseconds.
-     *
-     * @return the interval, 1 or more
-     */
+    /** {@return how often the server removes containers that have become empty, in milliseconds} */
     int containerCheckMillis() default 60_000;
 }

@@ -24,11 +24,7 @@ public abstract class LockCapabilityContract {
     /** Creates the suite; the test of a lock extends it. */
     protected LockCapabilityContract() {}
 
-    /**
-     * The lock under test.
-     *
-     * @return how to make it and its rival; the same at each call
-     */
+    /** {@return how to make the lock under test and its rival; the same at each call} */
     protected abstract Recipe recipe();
 
     /** The thread that holds the lock acquires it again at once, and no other thread may release it. */

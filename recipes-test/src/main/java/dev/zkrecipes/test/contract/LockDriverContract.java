@@ -53,18 +53,17 @@ public abstract class LockDriverContract extends NodeNameContract {
     protected LockDriverContract() {}
 
     /**
-     * The requests to mix in one queue: a driver for each, on one path, that differ in what they ask for.
-     *
-     * @return at least one; the same at each call
+     * {@return the requests to mix in one queue, at least one: a driver for each, on one path, that differ in what they
+     * ask for; the same at each call}
      */
     @Override
     protected abstract List<LockDriver> drivers();
 
     /**
-     * The rule of the lock: whether these may hold it together.
+     * The rule of the lock.
      *
      * @param holders one or more nodes, in the order of the queue
-     * @return true if all may hold at the same time
+     * @return whether all may hold at the same time
      */
     protected abstract boolean compatible(List<LockNode> holders);
 
@@ -81,9 +80,8 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * How many requests stand in a queue.
-     *
-     * @return as many as take well under a second, 6 at most; 2 or more if overridden
+     * {@return how many requests stand in a queue: as many as take well under a second, 6 at most; 2 or more if
+     * overridden}
      */
     protected int longest() {
         int kinds = drivers().size();
@@ -93,11 +91,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                 .orElseThrow();
     }
 
-    /**
-     * All queues of {@link #longest()} nodes, for further tests.
-     *
-     * @return the queues, each in order, numbered from 1
-     */
+    /** {@return all queues of {@link #longest()} nodes, each in order, numbered from 1, for further tests} */
     protected final Stream<List<LockNode>> queues() {
         return DriverQueue.all(drivers(), longest(), false).map(DriverQueue::nodes);
     }

@@ -25,11 +25,7 @@ abstract class NodeNameContract {
 
     NodeNameContract() {}
 
-    /**
-     * The requests of one lock, a driver for each.
-     *
-     * @return the drivers
-     */
+    /** {@return the requests of one lock, a driver for each} */
     protected abstract List<LockDriver> drivers();
 
     /** A lock with another name is refused when it is made. */

@@ -22,11 +22,7 @@ abstract class OwnStage {
 
     OwnStage() {}
 
-    /**
-     * The recipe under test.
-     *
-     * @return the same at each call
-     */
+    /** {@return the recipe under test, the same at each call} */
     protected abstract Recipe recipe();
 
     /** How long the sessions live when nothing is heard of them. */

@@ -36,11 +36,7 @@ abstract class PermitsContract extends TwoClients {
     private IntFunction<InterProcessLock> semaphore;
     private IntFunction<InterProcessLock> others;
 
-    /**
-     * The semaphore under test.
-     *
-     * @return makes it; the same at each call
-     */
+    /** {@return what makes the semaphore under test; the same at each call} */
     protected abstract SemaphoreMaker semaphores();
 
     @BeforeEach

@@ -29,11 +29,7 @@ public abstract class ReadWriteLockContract {
     /** Creates the suite; the test of a lock extends it. */
     protected ReadWriteLockContract() {}
 
-    /**
-     * The lock under test.
-     *
-     * @return makes it; the same at each call
-     */
+    /** {@return what makes the lock under test; the same at each call} */
     protected abstract ReadWritePair.Maker locks();
 
     @Nested

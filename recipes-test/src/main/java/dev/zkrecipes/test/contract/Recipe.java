@@ -53,43 +53,38 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     }
 
     /**
-     * A lock of which only one can be held at a time: it is its own rival.
+     * {@return a lock of which only one can be held at a time: it is its own rival; on one queue, that of the path}
      *
      * @param lock makes it
      * @param ownership whom its holds belong to
-     * @return the recipe, on one queue, that of the path
      */
     public static Recipe exclusive(Maker lock, Ownership ownership) {
         return rivals(lock, lock, ownership);
     }
 
     /**
-     * Two kinds of lock on one path.
+     * {@return two kinds of lock on one path, on one queue, that of the path}
      *
      * @param lock makes the lock under test
      * @param rival makes a lock that can never be held together with it
      * @param ownership whom the holds of the lock under test belong to
-     * @return the recipe, on one queue, that of the path
      */
     public static Recipe rivals(Maker lock, Maker rival, Ownership ownership) {
         return new Recipe(lock, rival, ownership, List.of(""), false);
     }
 
     /**
-     * This recipe with nodes elsewhere, for a lock that makes several.
+     * {@return this recipe with nodes elsewhere, for a lock that makes several}
      *
      * @param paths what is added to the path; the rival stands on the first
-     * @return the recipe
      */
     public Recipe withQueues(String... paths) {
         return new Recipe(lock, rival, ownership, List.of(paths), localHandoffs);
     }
 
     /**
-     * This recipe for a lock that passes on inside the process: requests of one client share a node and are granted in
-     * their order, but those of different clients are not.
-     *
-     * @return the recipe
+     * {@return this recipe for a lock that passes on inside the process: requests of one client share a node and are
+     * granted in their order, but those of different clients are not}
      */
     public Recipe withLocalHandoffs() {
         return new Recipe(lock, rival, ownership, queues, true);

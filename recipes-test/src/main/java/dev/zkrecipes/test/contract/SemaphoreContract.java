@@ -32,18 +32,12 @@ public abstract class SemaphoreContract {
     /** Creates the suite; the test of a semaphore extends it. */
     protected SemaphoreContract() {}
 
-    /**
-     * The semaphore under test.
-     *
-     * @return makes it; the same at each call
-     */
+    /** {@return what makes the semaphore under test; the same at each call} */
     protected abstract SemaphoreMaker semaphores();
 
     /**
-     * A number of permits as a lock, and all permits as its rival.
-     *
-     * @return the recipe; override it if the semaphore is made
-     *     {@linkplain Recipe#withLocalHandoffs with local hand-overs}
+     * {@return a number of permits as a lock, and all permits as its rival} Override it if the semaphore is made
+     * {@linkplain Recipe#withLocalHandoffs with local hand-overs}.
      */
     protected Recipe permits() {
         return Recipe.rivals(

@@ -28,11 +28,7 @@ abstract class Stage {
 
     Stage() {}
 
-    /**
-     * The recipe under test.
-     *
-     * @return the same at each call
-     */
+    /** {@return the recipe under test, the same at each call} */
     protected abstract Recipe recipe();
 
     @BeforeAll

@@ -13,11 +13,7 @@ abstract class TwoReadWriteLocks extends TwoClients {
 
     TwoReadWriteLocks() {}
 
-    /**
-     * The lock under test.
-     *
-     * @return makes it; the same at each call
-     */
+    /** {@return what makes the lock under test; the same at each call} */
     protected abstract ReadWritePair.Maker locks();
 
     @BeforeEach
