@@ -9,6 +9,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +65,7 @@ public final class ExploredLock {
         this.maker = maker;
     }
 
-    private ExploredLock copy() {
+    private ExploredLock with(Consumer<ExploredLock> change) {
         ExploredLock copy = new ExploredLock(name, rule, maker);
         copy.nestings = nestings;
         copy.port = port;
@@ -74,121 +75,92 @@ public final class ExploredLock {
         copy.longestHold = longestHold;
         copy.losesPlaces = losesPlaces;
         copy.manyRequests = manyRequests;
+        change.accept(copy);
         return copy;
     }
 
     /**
-     * A lock.
+     * {@return a lock}
      *
      * @param name what to call it
      * @param rule what it promises, on each path where it has nodes
      * @param maker makes it in each process
-     * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
         return new ExploredLock(name, rule, maker);
     }
 
     /**
-     * This lock, where a thread may take one while it holds another: the same one, if it is re-entrant, or the shared
-     * mode beside the exclusive one. It then gives back the outer one first.
+     * {@return this lock, where a thread may take one while it holds another: the same one, if it is re-entrant, or the
+     * shared mode beside the exclusive one} It then gives back the outer one first.
      *
      * @param outer which of what the maker makes, from 0
      * @param inner the other one
-     * @return the lock
      */
     public ExploredLock withNesting(int outer, int inner) {
-        ExploredLock copy = copy();
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
-        copy.nestings = List.copyOf(more);
-        return copy;
+        return with(copy -> copy.nestings = List.copyOf(more));
     }
 
     /** This lock, with something around each session that does what ZooKeeper never does, as to lose an event. */
     ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
-        ExploredLock copy = copy();
-        copy.port = decorator;
-        return copy;
+        return with(copy -> copy.port = decorator);
     }
 
     /**
-     * This lock, whose nodes may pass from holder to holder inside a process. Each process then asks for it more often.
+     * {@return this lock, whose nodes may pass from holder to holder inside a process} Each process then asks for it
+     * more often.
      *
      * @param most how often a node may
-     * @return the lock
      */
     public ExploredLock withLocalHandoffs(int most) {
-        ExploredLock copy = copy();
-        copy.localHandoffs = most;
-        return copy;
+        return with(copy -> copy.localHandoffs = most);
     }
 
     /**
-     * This lock, whose processes change what it promises.
+     * {@return this lock, whose processes change what it promises}
      *
      * @param changing the rule that its node holds, which is in force once there is one
-     * @return the lock
      */
     public ExploredLock withChangingRule(ChangingRule changing) {
-        ExploredLock copy = copy();
-        copy.changingRule = changing;
-        return copy;
+        return with(copy -> copy.changingRule = changing);
     }
 
     /**
-     * This lock, whose processes also ask each other to give it back, and break the leases of those that do not. Some
-     * holders listen, others do not.
-     *
-     * @return the lock
+     * {@return this lock, whose processes also ask each other to give it back, and break the leases of those that do
+     * not} Some holders listen, others do not.
      */
     public ExploredLock withRevocations() {
-        ExploredLock copy = copy();
-        copy.revoked = true;
-        return copy;
+        return with(copy -> copy.revoked = true);
     }
 
     /**
-     * This lock, created with {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}.
+     * {@return this lock, created with {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}}
      *
      * @param most how long it is held at most
-     * @return the lock
      */
     public ExploredLock withHoldAtMost(Duration most) {
-        ExploredLock copy = copy();
-        copy.longestHold = most;
-        return copy;
+        return with(copy -> copy.longestHold = most);
     }
 
     /**
-     * This lock, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away because its
-     * place in the queue is gone.
-     *
-     * @return the lock
+     * {@return this lock, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away
+     * because its place in the queue is gone}
      */
     public ExploredLock withPlacesLost() {
-        ExploredLock copy = copy();
-        copy.losesPlaces = true;
-        return copy;
+        return with(copy -> copy.losesPlaces = true);
     }
 
     /**
-     * This lock, whose processes ask more often, and for several at a time. It is so anyway for a lock
-     * {@link #withLocalHandoffs} and one {@link #withChangingRule}.
-     *
-     * @return the lock
+     * {@return this lock, whose processes ask more often, and for several at a time} It is so anyway for a lock {@link
+     * #withLocalHandoffs} and one {@link #withChangingRule}.
      */
     public ExploredLock withManyRequests() {
-        ExploredLock copy = copy();
-        copy.manyRequests = true;
-        return copy;
+        return with(copy -> copy.manyRequests = true);
     }
 
-    /**
-     * Its name.
-     *
-     * @return the name
-     */
+    /** {@return its name} */
     public String name() {
         return name;
     }

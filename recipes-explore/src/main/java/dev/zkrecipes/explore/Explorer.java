@@ -64,20 +64,18 @@ public final class Explorer {
     }
 
     /**
-     * Three processes, and all kinds of faults.
+     * {@return an explorer of a lock with three processes, and all kinds of faults}
      *
      * @param lock what to play
-     * @return an explorer of it
      */
     public static Explorer of(ExploredLock lock) {
         return new Explorer(lock, 3, EnumSet.allOf(FaultKind.class));
     }
 
     /**
-     * This explorer with another number of processes.
+     * {@return this explorer with another number of processes}
      *
      * @param count at least 1
-     * @return an explorer
      */
     public Explorer withClients(int count) {
         if (count < 1) {
@@ -111,10 +109,9 @@ public final class Explorer {
     }
 
     /**
-     * Plays one schedule.
+     * {@return the promise that is broken in a schedule; empty if all are kept}
      *
-     * @param seed which one
-     * @return the promise that is broken in it; empty if all are kept
+     * @param seed which one to play
      */
     public Optional<Violation> play(long seed) {
         return play(Choices.random(seed), seed, null);

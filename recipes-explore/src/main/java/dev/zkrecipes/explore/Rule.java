@@ -16,12 +16,11 @@ import java.util.List;
 @FunctionalInterface
 public interface Rule {
     /**
-     * Whether a node may hold. Of a fair lock, {@code front} are all that came before; of what holds at one time, those
-     * that hold.
+     * {@return whether a node may hold} Of a fair lock, {@code front} are all that came before; of what holds at one
+     * time, those that hold.
      *
      * @param front the names, without id and number, of the nodes in front of it, in order
      * @param self its own
-     * @return true if so
      */
     boolean mayHold(List<String> front, String self);
 }

@@ -28,59 +28,51 @@ public final class Choices {
     }
 
     /**
-     * Answers at random.
+     * {@return a source that answers at random}
      *
      * @param seed the same seed gives the same answers
-     * @return a new source
      */
     public static Choices random(long seed) {
         return new Choices(new SplittableRandom(seed), false, NONE);
     }
 
     /**
-     * Repeats answers; after the last of them, all are zero.
+     * {@return a source that repeats answers; after the last of them, all are zero}
      *
      * @param answers as {@link #taken()} of another run, or what was made of them
-     * @return a new source
      */
     public static Choices replay(int[] answers) {
         return new Choices(new SplittableRandom(0), true, answers.clone());
     }
 
-    /**
-     * The answers so far.
-     *
-     * @return a copy
-     */
+    /** {@return a copy of the answers so far} */
     public int[] taken() {
         return Arrays.copyOf(taken, Math.min(count, taken.length));
     }
 
     /**
-     * One of several, each as likely as the others.
+     * {@return one of several, each as likely as the others: 0 or more, less than {@code bound}}
      *
      * @param bound how many, at least 1
-     * @return 0 or more, less than {@code bound}
      */
     public int next(int bound) {
         return replays ? Math.floorMod(replayed(), bound) : took(random.nextInt(bound));
     }
 
     /**
-     * Whether an optional event happens.
+     * {@return whether an optional event happens}
      *
      * @param perMille how often it does, in a thousand
-     * @return true if so
      */
     public boolean chance(int perMille) {
         return (replays ? replayed() : took(random.nextInt(1000) < perMille ? 1 : 0)) != 0;
     }
 
     /**
-     * One of several, of which the first are far likelier: half of the answers are below a sixteenth of the bound.
+     * {@return one of several, of which the first are far likelier: half of the answers are below a sixteenth of the
+     * bound}
      *
      * @param bound how many, at least 16
-     * @return 0 or more, less than {@code bound}
      */
     public int skewed(int bound) {
         if (replays) {

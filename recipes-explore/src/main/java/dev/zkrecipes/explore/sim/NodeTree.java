@@ -34,30 +34,27 @@ public final class NodeTree {
     }
 
     /**
-     * Whether there is such a node.
+     * {@return whether there is such a node}
      *
      * @param path its path
-     * @return true if so
      */
     public boolean exists(String path) {
         return nodes.containsKey(path);
     }
 
     /**
-     * The data of a node.
+     * {@return the data of a node; empty if there is no such node}
      *
      * @param path the node's path
-     * @return its data; empty if there is no such node
      */
     public Optional<byte[]> data(String path) {
         return Optional.ofNullable(nodes.get(path)).map(node -> node.data().clone());
     }
 
     /**
-     * The transaction that made a node.
+     * {@return the id of the transaction that made a node; 0 if there is no such node}
      *
      * @param path the node's path
-     * @return its id; 0 if there is no such node
      */
     public long madeBy(String path) {
         TreeNode node = nodes.get(path);
@@ -65,20 +62,18 @@ public final class NodeTree {
     }
 
     /**
-     * The session of an ephemeral node.
+     * {@return the session of an ephemeral node; empty if there is no such node or it is not ephemeral}
      *
      * @param path the node's path
-     * @return the session's id; empty if there is no such node or it is not ephemeral
      */
     public Optional<Long> owner(String path) {
         return Optional.ofNullable(nodes.get(path)).map(TreeNode::owner).filter(owner -> owner != 0);
     }
 
     /**
-     * The names of the children of a node.
+     * {@return the names of the children of a node, in no order; none if there is no such node}
      *
      * @param path the parent's path
-     * @return the names, in no order; none if there is no such node
      */
     public List<String> children(String path) {
         String prefix = path.equals("/") ? path : path + "/";

@@ -46,29 +46,17 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
         return ensemble.simulation().now() < cutOffUntil;
     }
 
-    /**
-     * How many handles were opened.
-     *
-     * @return their number
-     */
+    /** {@return how many handles were opened} */
     public int opened() {
         return opened;
     }
 
-    /**
-     * The id of the newest handle's session.
-     *
-     * @return the id; 0 before the first connection
-     */
+    /** {@return the id of the newest handle's session; 0 before the first connection} */
     public long sessionId() {
         return newest == null ? 0 : newest.id();
     }
 
-    /**
-     * How many watches the newest handle knows, on the client's side.
-     *
-     * @return one for each node and watcher
-     */
+    /** {@return how many watches the newest handle knows on the client's side, one for each node and watcher} */
     public int watches() {
         return newest == null ? 0 : newest.watchCount();
     }

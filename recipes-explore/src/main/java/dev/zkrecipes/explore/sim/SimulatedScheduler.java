@@ -52,30 +52,21 @@ public final class SimulatedScheduler implements EngineScheduler {
         pausedUntil = Math.max(pausedUntil, simulation.now() + time.toNanos());
     }
 
-    /**
-     * Whether the process is stopped now.
-     *
-     * @return true if so
-     */
+    /** {@return whether the process is stopped now} */
     public boolean isPaused() {
         return simulation.now() < pausedUntil;
     }
 
     /**
-     * Whether the process was stopped at any time since then.
+     * {@return whether the process was stopped at any time since then}
      *
      * @param time as {@link #nanoTime} tells it
-     * @return true if so
      */
     public boolean wasPausedSince(long time) {
         return pausedUntil > time;
     }
 
-    /**
-     * How many timers are set.
-     *
-     * @return their number
-     */
+    /** {@return how many timers are set} */
     public int timers() {
         return closed ? 0 : timers;
     }

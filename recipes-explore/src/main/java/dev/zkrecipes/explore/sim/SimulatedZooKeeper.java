@@ -75,11 +75,10 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Sessions of one process.
+     * {@return the sessions of one process, for {@code ZooKeeperClientBuilder.operations}}
      *
      * @param scheduler the process
      * @param name what to call it in traces
-     * @return for {@code ZooKeeperClientBuilder.operations}
      */
     public SimulatedProcess process(SimulatedScheduler scheduler, String name) {
         return new SimulatedProcess(this, scheduler, name);
@@ -130,20 +129,12 @@ public final class SimulatedZooKeeper {
         return log;
     }
 
-    /**
-     * All nodes after the last committed transaction: the truth, whatever single servers say.
-     *
-     * @return the tree
-     */
+    /** {@return all nodes after the last committed transaction: the truth, whatever single servers say} */
     public NodeTree committed() {
         return log.tree();
     }
 
-    /**
-     * The nodes on which the servers have watches.
-     *
-     * @return their paths
-     */
+    /** {@return the paths of the nodes on which the servers have watches} */
     public Set<String> watchedNodes() {
         return servers.stream()
                 .flatMap(server -> server.watches().paths().stream())
@@ -168,11 +159,7 @@ public final class SimulatedZooKeeper {
 
     // ---- Faults.
 
-    /**
-     * Whether servers are cut off or without a leader; then no other such fault can strike.
-     *
-     * @return true if so
-     */
+    /** {@return whether servers are cut off or without a leader; then no other such fault can strike} */
     public boolean isTroubled() {
         return troubled;
     }

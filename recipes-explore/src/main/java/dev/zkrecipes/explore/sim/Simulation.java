@@ -70,29 +70,17 @@ public final class Simulation {
         }
     }
 
-    /**
-     * Decides whatever is open.
-     *
-     * @return the one source
-     */
+    /** {@return what decides whatever is open} */
     public Choices choices() {
         return choices;
     }
 
-    /**
-     * The clock, which only {@link #step} and {@link #passUntil} move.
-     *
-     * @return nanoseconds
-     */
+    /** {@return the clock in nanoseconds, which only {@link #step} and {@link #passUntil} move} */
     public long now() {
         return now;
     }
 
-    /**
-     * How many things have happened.
-     *
-     * @return the number of steps
-     */
+    /** {@return how many things have happened} */
     public long steps() {
         return steps;
     }

@@ -18,11 +18,7 @@ public final class Trace {
         lines.add(String.format(Locale.ROOT, "%9.1f ms  %-10s %s", nanos / 1e6, who, what));
     }
 
-    /**
-     * The lines so far: time, who, what.
-     *
-     * @return a copy
-     */
+    /** {@return a copy of the lines so far: time, who, what} */
     public List<String> lines() {
         return List.copyOf(lines);
     }
