@@ -17,7 +17,7 @@ class InterProcessSemaphoreMutexContractIT extends InterProcessLockContract {
     }
 
     @Nested
-    class Holds extends InstanceOwned {}
+    class Holds extends AnyThread {}
 
     @Nested
     class Asked extends Revocable {}

@@ -6,22 +6,39 @@ package dev.zkrecipes.test.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.test.RequestCounts;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What all locks have in common that do not belong to a thread. */
+/** A lock whose holds belong to no thread: to the instance, or to nobody. */
 abstract class AnyThreadContract extends Stage {
-    AnyThreadContract() {}
-
     @Test
     @Tag("H61")
     void lease_isClosedByAnyThread() throws InterruptedException {
-        Lease lease = scene.lock.acquire();
+        Lease lease = lock.acquire();
         workers.start("another", lease::close);
         workers.join(Duration.ofSeconds(20));
-        assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
         lease.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    void acquireByTheHolder_isAnOrdinaryRequest() throws InterruptedException {
+        Lease first = lock.acquire();
+        RequestCounts before = contenders.proxy.requestsSeen();
+        Optional<Lease> second = lock.tryAcquire();
+        RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
+        assertThat(sent.total()).as(sent.toString()).isPositive();
+        if (recipe().ownership() == Ownership.INSTANCE) {
+            assertThat(second).isEmpty(); // of one that nobody owns there may be room for both
+        }
+        second.ifPresent(Lease::close);
+        assertThat(lock.isHeldByCurrentThread()).isTrue();
+        assertThat(scene.rival.tryAcquire()).isEmpty();
+        first.close();
         scene.assertNothingLeft();
     }
 }

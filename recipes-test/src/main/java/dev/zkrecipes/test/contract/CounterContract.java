@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The counter from which ZooKeeper numbers the nodes of a lock is reset long before numbers repeat. */
-abstract class CounterContract extends OwnStage {
+abstract class CounterContract extends Stage {
     private static final int OLD = 1 << 30;
     private static final int WORN_OUT = Integer.MAX_VALUE - (1 << 20) + 1;
     private static final int STUCK = Integer.MAX_VALUE;

@@ -4,7 +4,6 @@
 package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.core.InterProcessLock;
-import dev.zkrecipes.core.Lease;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -15,68 +14,42 @@ import java.util.stream.Stream;
 
 /** One way to ask for a lock. */
 enum Flavour {
-    PLAIN {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException {
-            return Optional.of(lock.acquire()::close);
+    PLAIN((lock, limit) -> Optional.of(lock.acquire()::close)),
+    TIMED((lock, limit) -> lock.tryAcquire(limit).map(lease -> lease::close)),
+    TRY((lock, limit) -> lock.tryAcquire().map(lease -> lease::close)),
+    ASYNC((lock, limit) -> {
+        try {
+            return Optional.of(lock.acquireAsync().join()::close);
+        } catch (CompletionException e) {
+            throw (RuntimeException) e.getCause();
         }
-    },
-    TIMED {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException {
-            return lock.tryAcquire(limit).map(lease -> lease::close);
-        }
-    },
-    TRY {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) {
-            return lock.tryAcquire().map(lease -> lease::close);
-        }
-    },
-    ASYNC {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) {
-            try {
-                Lease lease = lock.acquireAsync().join();
-                return Optional.of(lease::close);
-            } catch (CompletionException e) {
-                throw (RuntimeException) e.getCause();
-            }
-        }
-    },
-    JUC_LOCK {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) {
-            lock.asLock().lock();
-            return Optional.of(lock.asLock()::unlock);
-        }
-    },
-    JUC_LOCK_INTERRUPTIBLY {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException {
-            lock.asLock().lockInterruptibly();
-            return Optional.of(lock.asLock()::unlock);
-        }
-    },
-    JUC_TRY_LOCK {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) {
-            return lock.asLock().tryLock() ? Optional.of(lock.asLock()::unlock) : Optional.empty();
-        }
-    },
-    JUC_TRY_LOCK_TIMED {
-        @Override
-        Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException {
-            return lock.asLock().tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)
-                    ? Optional.of(lock.asLock()::unlock)
-                    : Optional.empty();
-        }
-    };
+    }),
+    JUC_LOCK((lock, limit) -> {
+        lock.asLock().lock();
+        return unlocking(lock, true);
+    }),
+    JUC_LOCK_INTERRUPTIBLY((lock, limit) -> {
+        lock.asLock().lockInterruptibly();
+        return unlocking(lock, true);
+    }),
+    JUC_TRY_LOCK((lock, limit) -> unlocking(lock, lock.asLock().tryLock())),
+    JUC_TRY_LOCK_TIMED((lock, limit) ->
+            unlocking(lock, lock.asLock().tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)));
 
     private static final Set<Flavour> TRYING = EnumSet.of(TRY, JUC_TRY_LOCK);
     private static final Set<Flavour> LIMITED = EnumSet.of(TIMED, JUC_TRY_LOCK_TIMED);
     private static final Set<Flavour> INTERRUPTIBLE =
             EnumSet.of(PLAIN, TIMED, JUC_LOCK_INTERRUPTIBLY, JUC_TRY_LOCK_TIMED);
+
+    private final Way way;
+
+    Flavour(Way way) {
+        this.way = way;
+    }
+
+    private interface Way {
+        Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException;
+    }
 
     /**
      * Asks for the lock and waits for the answer.
@@ -84,7 +57,13 @@ enum Flavour {
      * @param limit how long to wait, for those who can be told
      * @return what gives the lock back, by the same thread; empty if the lock was not granted
      */
-    abstract Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException;
+    Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException {
+        return way.ask(lock, limit);
+    }
+
+    private static Optional<Runnable> unlocking(InterProcessLock lock, boolean granted) {
+        return granted ? Optional.of(lock.asLock()::unlock) : Optional.empty();
+    }
 
     /** Ways to ask that wait for another holder. */
     static Stream<Flavour> waiting() {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lease knows its state: while it is held for long, without a connection, without its node. */
-public abstract class LeaseContract extends OwnStage {
+public abstract class LeaseContract extends Stage {
     private static final Duration SHORT = Duration.ofSeconds(3);
     /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
@@ -95,19 +95,21 @@ public abstract class LeaseContract extends OwnStage {
     @Test
     @Tag("H07")
     void disconnect_suspendsTheLeaseUntilACommittedCheck() throws InterruptedException {
-        reopen(LONG);
-        Lease held = lock.acquire();
-        await().until(held::isValid);
-        contenders.proxy.refuse();
-        await().until(() -> held.state() == LeaseState.SUSPENDED);
-        assertThat(held.isValid()).isFalse();
-        long checks = server.requests().of(RequestType.MULTI);
-        contenders.proxy.accept();
-        await().until(held::isValid);
-        assertThat(server.requests().of(RequestType.MULTI)).isGreaterThan(checks);
-        held.verify();
-        held.close();
-        scene.assertNothingLeft();
+        try (Contenders own = Contenders.open(server, recipe(), LONG)) {
+            Scene lasting = Scene.of(own);
+            Lease held = lasting.lock.acquire();
+            await().until(held::isValid);
+            own.proxy.refuse();
+            await().until(() -> held.state() == LeaseState.SUSPENDED);
+            assertThat(held.isValid()).isFalse();
+            long checks = server.requests().of(RequestType.MULTI);
+            own.proxy.accept();
+            await().until(held::isValid);
+            assertThat(server.requests().of(RequestType.MULTI)).isGreaterThan(checks);
+            held.verify();
+            held.close();
+            lasting.assertNothingLeft();
+        }
     }
 
     @Test

@@ -38,21 +38,11 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** The instance holds the lock, one hold at a time, and any thread may release it. */
-    protected abstract class InstanceOwned extends InstanceOwnedContract {
-        /** Creates the suite; a nested class of the test extends it. */
-        protected InstanceOwned() {}
+    /** Any thread may release it: the instance holds it, one hold at a time, or each acquire is a separate request. */
+    protected abstract class AnyThread extends AnyThreadContract {
 
-        @Override
-        protected Recipe recipe() {
-            return LockCapabilityContract.this.recipe();
-        }
-    }
-
-    /** Each acquire is a separate request, and any thread may release it. */
-    protected abstract class Unowned extends UnownedContract {
         /** Creates the suite; a nested class of the test extends it. */
-        protected Unowned() {}
+        protected AnyThread() {}
 
         @Override
         protected Recipe recipe() {

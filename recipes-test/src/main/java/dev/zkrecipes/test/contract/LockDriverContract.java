@@ -14,6 +14,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -239,15 +240,19 @@ public abstract class LockDriverContract extends NodeNameContract {
     /** Otherwise somebody keeps a hold that the rule no longer allows. */
     @Test
     void law1_requestGrantedBehindSome_isGrantedBehindAnySubset() {
+        requireBehindSubsets("law 1: granted", DriverQueue::isGrant);
+    }
+
+    private void requireBehindSubsets(String what, Predicate<Optional<Decision>> isSo) {
         asked().forEach(queue -> {
             List<DriverQueue.Part> parts = queue.parts();
             List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
             for (DriverQueue.Part all : parts) {
-                if (DriverQueue.isGrant(answers.get(all.choice()))) {
+                if (isSo.test(answers.get(all.choice()))) {
                     for (DriverQueue.Part some : parts) {
                         require(
-                                !all.contains(some.choice()) || DriverQueue.isGrant(answers.get(some.choice())),
-                                () -> "law 1: granted is " + queue.about(all) + ", but not " + queue.about(some));
+                                !all.contains(some.choice()) || isSo.test(answers.get(some.choice())),
+                                () -> what + " is " + queue.about(all) + ", but not " + queue.about(some));
                     }
                 }
             }
@@ -287,19 +292,7 @@ public abstract class LockDriverContract extends NodeNameContract {
     /** Those in front leave, so they are a reason to wait, never to give up. */
     @Test
     void law5_requestRefusedBehindSome_isRefusedBehindAnySubset() {
-        asked().forEach(queue -> {
-            List<DriverQueue.Part> parts = queue.parts();
-            List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
-            for (DriverQueue.Part all : parts) {
-                if (DriverQueue.isRefusal(answers.get(all.choice()))) {
-                    for (DriverQueue.Part some : parts) {
-                        require(
-                                !all.contains(some.choice()) || DriverQueue.isRefusal(answers.get(some.choice())),
-                                () -> "law 5: refused is " + queue.about(all) + ", but not " + queue.about(some));
-                    }
-                }
-            }
-        });
+        requireBehindSubsets("law 5: refused", DriverQueue::isRefusal);
     }
 
     // ---- The rule of the lock.

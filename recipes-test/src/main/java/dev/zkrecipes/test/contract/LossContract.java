@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Once the server has ended the session, every call reports the loss, and the holds are counted down. */
-public abstract class LossContract extends OwnStage {
+public abstract class LossContract extends Stage {
     /** Creates the suite; the test of a recipe extends it. */
     protected LossContract() {}
 

@@ -87,7 +87,7 @@ public abstract class SemaphoreContract {
     }
 
     @Nested
-    class Holds extends UnownedContract {
+    class Holds extends AnyThreadContract {
         @Override
         protected Recipe recipe() {
             return permits();

@@ -3,9 +3,11 @@
 
 package dev.zkrecipes.test.contract;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Workers;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,16 +27,22 @@ abstract class Stage {
     Contenders contenders;
     Workers workers;
     Scene scene;
+    InterProcessLock lock;
 
     Stage() {}
 
     /** {@return the recipe under test, the same at each call} */
     protected abstract Recipe recipe();
 
+    /** How long the session of the client under test lives when nothing is heard of it. */
+    Duration sessionTimeout() {
+        return Contenders.SESSION;
+    }
+
     @BeforeAll
     void open(EmbeddedZooKeeper started) throws InterruptedException {
         server = started;
-        contenders = Contenders.open(server, recipe());
+        contenders = Contenders.open(server, recipe(), sessionTimeout());
     }
 
     @AfterAll
@@ -43,16 +51,17 @@ abstract class Stage {
     }
 
     /**
-     * A failed test may have left anything behind: the next one begins with new clients, so that only its own failures
-     * count.
+     * A failed test may have left anything behind, and another one has closed its client: the next one begins with new
+     * clients, so that only its own failures count.
      */
     @BeforeEach
     void set() throws InterruptedException {
         if (!contenders.isClean()) {
             contenders.close();
-            contenders = Contenders.open(server, recipe());
+            contenders = Contenders.open(server, recipe(), sessionTimeout());
         }
         scene = Scene.of(contenders);
+        lock = scene.lock;
         workers = new Workers();
     }
 
