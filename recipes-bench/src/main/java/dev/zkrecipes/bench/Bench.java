@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.bench;
 
+import dev.zkrecipes.bench.cases.WaysToWait;
+import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import dev.zkrecipes.bench.cases.BenchCase;
 import dev.zkrecipes.bench.cases.Cases;
 import dev.zkrecipes.bench.contender.Contender;
@@ -15,9 +17,6 @@ import dev.zkrecipes.bench.report.Machine;
 import dev.zkrecipes.bench.report.Result;
 import dev.zkrecipes.bench.report.ResultFiles;
 import dev.zkrecipes.bench.server.Store;
-import dev.zkrecipes.bench.waiting.HandOverCost;
-import dev.zkrecipes.bench.waiting.Way;
-import dev.zkrecipes.bench.waiting.WaysToWait;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
@@ -120,7 +119,7 @@ public final class Bench implements Callable<Integer> {
                 cases.stream().mapToInt(each -> turns(each, effort, invited)).sum();
         Progress progress = new Progress(spec.commandLine().getErr(), Boolean.getBoolean("bench.terminal"), turns);
         List<Result> results;
-        List<HandOverCost> costs = List.of();
+        List<WaysToWait.Cost> costs = List.of();
         try (Servers servers = new Servers()) {
             results = play(cases, new BenchRun(servers, effort, invited, progress), text, progress);
             if (isWaysToWaitWanted()) {
@@ -157,7 +156,7 @@ public final class Bench implements Callable<Integer> {
         return results;
     }
 
-    private void write(Path folder, List<Result> results, List<HandOverCost> costs, double load) throws IOException {
+    private void write(Path folder, List<Result> results, List<WaysToWait.Cost> costs, double load) throws IOException {
         Files.createDirectories(folder);
         String command = "bin/bench "
                 + String.join(" ", spec.commandLine().getParseResult().originalArgs());

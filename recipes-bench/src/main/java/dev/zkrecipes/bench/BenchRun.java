@@ -12,6 +12,8 @@ import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.report.Result;
 import dev.zkrecipes.bench.server.ServerProcess;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -57,7 +59,7 @@ final class BenchRun {
         contenders.forEach(contender -> samples.put(contender, new ArrayList<>()));
         int rounds = rounds(benchCase, effort);
         for (int round = 1 - discarded(benchCase, effort); round <= rounds; round++) {
-            for (Contender contender : TurnOrder.of(contenders, Math.floorMod(round, 2))) {
+            for (Contender contender : order(contenders, Math.floorMod(round, 2))) {
                 progress.next(benchCase.name() + ", " + setting + ", "
                         + (round < 1 ? "warm-up" : "round " + round + " of " + rounds) + ": " + contender);
                 Sample sample = turn(benchCase, setting, contender, server, effort);
@@ -68,6 +70,13 @@ final class BenchRun {
         }
         servers.tidy();
         return new Result(benchCase, setting, roundTrip, samples);
+    }
+
+    /** The order of turns: every other round is backwards, so that no contender always follows the same one. */
+    static List<Contender> order(Collection<Contender> contenders, int round) {
+        return contenders.stream()
+                .sorted(round % 2 == 1 ? Comparator.reverseOrder() : Comparator.naturalOrder())
+                .toList();
     }
 
     private Sample turn(BenchCase benchCase, Setting setting, Contender contender, ServerProcess server, Effort spent)

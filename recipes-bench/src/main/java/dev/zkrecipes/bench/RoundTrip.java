@@ -4,7 +4,7 @@
 package dev.zkrecipes.bench;
 
 import dev.zkrecipes.bench.contender.Handles;
-import dev.zkrecipes.bench.stats.Summary;
+import dev.zkrecipes.bench.report.Summary;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 

@@ -5,6 +5,8 @@ package dev.zkrecipes.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.bench.cases.WaysToWait;
+import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import dev.zkrecipes.bench.cases.BenchCase;
 import dev.zkrecipes.bench.cases.Cases;
 import dev.zkrecipes.bench.contender.Contender;
@@ -17,9 +19,6 @@ import dev.zkrecipes.bench.report.Result;
 import dev.zkrecipes.bench.server.Counts;
 import dev.zkrecipes.bench.server.ServerProcess;
 import dev.zkrecipes.bench.server.Store;
-import dev.zkrecipes.bench.waiting.HandOverCost;
-import dev.zkrecipes.bench.waiting.Way;
-import dev.zkrecipes.bench.waiting.WaysToWait;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.nio.file.Path;
@@ -85,13 +84,13 @@ class BenchIT {
     @Test
     void parentWatch_wakesAll_andPredecessorWatchWakesOne() throws Exception {
         ServerProcess server = servers.of(Store.MEMORY);
-        List<HandOverCost> costs = new WaysToWait(server, 3, what -> {}).compare(List.of(Way.PARENT, Way.PREDECESSOR));
+        List<WaysToWait.Cost> costs = new WaysToWait(server, 3, what -> {}).compare(List.of(Way.PARENT, Way.PREDECESSOR));
         assertThat(costs)
                 .containsExactly(
-                        new HandOverCost(Way.PARENT, 1, 2, 1),
-                        new HandOverCost(Way.PARENT, 3, 4, 3),
-                        new HandOverCost(Way.PREDECESSOR, 1, 2, 1),
-                        new HandOverCost(Way.PREDECESSOR, 3, 2, 1));
+                        new WaysToWait.Cost(Way.PARENT, 1, 2, 1),
+                        new WaysToWait.Cost(Way.PARENT, 3, 4, 3),
+                        new WaysToWait.Cost(Way.PREDECESSOR, 1, 2, 1),
+                        new WaysToWait.Cost(Way.PREDECESSOR, 3, 2, 1));
     }
 
     @Test

@@ -6,7 +6,6 @@ package dev.zkrecipes.bench.contender;
 import dev.zkrecipes.bench.measure.Cycle;
 import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.measure.Workload;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.CreateMode;
@@ -24,73 +23,57 @@ public final class Bare {
 
     /** Creates and deletes a node, without looking for others in front. */
     public static Workload.Opener createAndDelete() {
-        return site -> {
-            ZooKeeper zooKeeper = connect(site);
-            makeParents(zooKeeper, site.path());
-            return Workload.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), true));
-        };
+        return Workload.shared(Bare::connect, (zooKeeper, site) -> thread -> new NodeCycle(zooKeeper, site.path(), true));
     }
 
     /** A cycle that goes on when the delete is sent. */
     public static Workload.Opener createAndDeleteNotAwaited() {
-        return site -> {
-            ZooKeeper zooKeeper = connect(site);
-            makeParents(zooKeeper, site.path());
-            return Workload.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), false));
-        };
+        return Workload.shared(
+                Bare::connect, (zooKeeper, site) -> thread -> new NodeCycle(zooKeeper, site.path(), false));
     }
 
     /** Threads that share a handle and have a path each. */
     public static Workload.Opener createAndDeleteOfPaths(int count) {
-        return site -> {
-            ZooKeeper zooKeeper = connect(site);
-            for (String path : Paths.below(site.path(), count)) {
-                makeParents(zooKeeper, path);
-            }
-            return Workload.of(
-                    List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path() + "/" + thread, true));
-        };
+        return Workload.shared(Bare::connect, (zooKeeper, site) -> {
+            List<String> paths = makePaths(zooKeeper, site, count);
+            return thread -> new NodeCycle(zooKeeper, paths.get(thread), true);
+        });
     }
 
     /** Nodes below several paths, in one transaction each way. */
     public static Workload.Opener transaction(int count) {
-        return site -> {
-            ZooKeeper zooKeeper = connect(site);
-            List<String> paths = Paths.below(site.path(), count);
-            for (String path : paths) {
-                makeParents(zooKeeper, path);
-            }
-            return Workload.of(List.of(zooKeeper), thread -> new TransactionCycle(zooKeeper, paths));
-        };
+        return Workload.shared(Bare::connect, (zooKeeper, site) -> {
+            List<String> paths = makePaths(zooKeeper, site, count);
+            return thread -> new TransactionCycle(zooKeeper, paths);
+        });
     }
 
     /** The lock as the textbook has it, all threads on one handle. */
     public static Workload.Opener textbook() {
-        return site -> {
-            ZooKeeper zooKeeper = connect(site);
-            makeParents(zooKeeper, site.path());
-            return Workload.of(List.of(zooKeeper), thread -> new TextbookLock(zooKeeper, site.path()));
-        };
+        return Workload.shared(Bare::connect, (zooKeeper, site) -> thread -> new TextbookLock(zooKeeper, site.path()));
     }
 
     /** The lock as the textbook has it, each thread with a handle of its own. */
     public static Workload.Opener textbookOfClients(int count) {
-        return site -> {
-            List<ZooKeeper> handles = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                handles.add(connect(site));
-            }
-            makeParents(handles.get(0), site.path());
-            return Workload.of(handles, thread -> new TextbookLock(handles.get(thread), site.path()));
-        };
+        return Workload.each(count, Bare::connect, (zooKeeper, site) -> new TextbookLock(zooKeeper, site.path()));
     }
 
     private static ZooKeeper connect(Site site) throws InterruptedException {
-        return Handles.connect(site.connectString());
+        ZooKeeper zooKeeper = Handles.connect(site.connectString());
+        makeParents(zooKeeper, site.path());
+        return zooKeeper;
+    }
+
+    private static List<String> makePaths(ZooKeeper zooKeeper, Site site, int count) throws InterruptedException {
+        List<String> paths = site.paths(count);
+        for (String path : paths) {
+            makeParents(zooKeeper, path);
+        }
+        return paths;
     }
 
     /** Makes a node and those above it. */
-    static void makeParents(ZooKeeper zooKeeper, String path) throws InterruptedException {
+    public static void makeParents(ZooKeeper zooKeeper, String path) throws InterruptedException {
         for (int end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
             makeNode(zooKeeper, path.substring(0, end));
         }

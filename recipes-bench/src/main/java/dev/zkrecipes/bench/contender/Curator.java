@@ -6,10 +6,9 @@ package dev.zkrecipes.bench.contender;
 import dev.zkrecipes.bench.measure.Cycle;
 import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.measure.Workload;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
@@ -27,73 +26,48 @@ public final class Curator {
 
     /** All threads share one client and one mutex. */
     public static Workload.Opener mutex() {
-        return site -> {
-            CuratorFramework client = connect(site);
-            InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Workload.of(List.of(client), thread -> cycle(mutex));
-        };
+        return shared((client, site) -> new InterProcessMutex(client, site.path()));
     }
 
     /** Each thread has a client of its own, as if it were another process. */
     public static Workload.Opener mutexOfClients(int count) {
-        return site -> {
-            List<CuratorFramework> clients = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                clients.add(connect(site));
-            }
-            return Workload.of(clients, thread -> cycle(new InterProcessMutex(clients.get(thread), site.path())));
-        };
+        return Workload.each(
+                count, Curator::connect, (client, site) -> cycle(new InterProcessMutex(client, site.path())));
     }
 
     /** Threads that share a client and have a path each. */
     public static Workload.Opener mutexOfPaths() {
-        return site -> {
-            CuratorFramework client = connect(site);
-            return Workload.of(
-                    List.of(client), thread -> cycle(new InterProcessMutex(client, site.path() + "/" + thread)));
-        };
+        return Workload.shared(
+                Curator::connect,
+                (client, site) -> thread -> cycle(new InterProcessMutex(client, site.path() + "/" + thread)));
     }
 
     /** All permits of a semaphore, which Curator takes one by one. */
     public static Workload.Opener semaphore(int permits) {
-        return site -> {
-            CuratorFramework client = connect(site);
+        return Workload.shared(Curator::connect, (client, site) -> {
             InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(client, site.path(), permits);
-            return Workload.of(List.of(client), thread -> new SemaphoreCycle(semaphore, permits));
-        };
+            return thread -> new SemaphoreCycle(semaphore, permits);
+        });
     }
 
     /** Several paths as one. */
     public static Workload.Opener multiLock(int paths) {
-        return site -> {
-            CuratorFramework client = connect(site);
-            InterProcessLock lock = new InterProcessMultiLock(client, Paths.below(site.path(), paths));
-            return Workload.of(List.of(client), thread -> cycle(lock));
-        };
+        return shared((client, site) -> new InterProcessMultiLock(client, site.paths(paths)));
     }
 
     /** A lock that the thread already holds, so many times a cycle. */
     public static Workload.Opener reentrant(int times) {
-        return site -> {
-            CuratorFramework client = connect(site);
+        return Workload.shared(Curator::connect, (client, site) -> {
             InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Workload.of(List.of(client), thread -> reentrant(mutex, times));
-        };
+            return thread -> new ReentrantCycle(cycle(mutex), times);
+        });
     }
 
-    private static Cycle reentrant(InterProcessLock mutex, int times) {
-        return new ReentrantCycle(times) {
-            @Override
-            void enter() throws InterruptedException {
-                run(mutex::acquire);
-            }
-
-            @Override
-            void again() throws InterruptedException {
-                run(mutex::acquire);
-                run(mutex::release);
-            }
-        };
+    private static Workload.Opener shared(BiFunction<CuratorFramework, Site, InterProcessLock> recipe) {
+        return Workload.shared(Curator::connect, (client, site) -> {
+            InterProcessLock lock = recipe.apply(client, site);
+            return thread -> cycle(lock);
+        });
     }
 
     private static Cycle cycle(InterProcessLock lock) {
@@ -113,7 +87,7 @@ public final class Curator {
     private static CuratorFramework connect(Site site) throws InterruptedException {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(site.connectString())
-                .sessionTimeoutMs(Sessions.TIMEOUT_MILLIS)
+                .sessionTimeoutMs(Handles.SESSION_MILLIS)
                 .retryPolicy(new RetryOneTime(100))
                 .build();
         client.start();

@@ -12,6 +12,9 @@ import org.apache.zookeeper.ZooKeeper;
 
 /** Handles of ZooKeeper's own client. */
 public final class Handles {
+    /** Long enough that a turn sends only work, and no pings. */
+    static final int SESSION_MILLIS = 60_000;
+
     private static final int LIMIT_SECONDS = 20;
 
     private Handles() {}
@@ -30,7 +33,7 @@ public final class Handles {
     /** A handle that counts down once it is connected. */
     public static ZooKeeper open(String connectString, CountDownLatch connected) {
         try {
-            return new ZooKeeper(connectString, Sessions.TIMEOUT_MILLIS, event -> {
+            return new ZooKeeper(connectString, SESSION_MILLIS, event -> {
                 if (event.getState() == KeeperState.SyncConnected) {
                     connected.countDown();
                 }

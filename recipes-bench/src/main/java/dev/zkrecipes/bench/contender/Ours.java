@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.bench.contender;
 
-import dev.zkrecipes.bench.measure.Cycle;
 import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.measure.Workload;
 import dev.zkrecipes.core.InterProcessLock;
@@ -15,8 +14,6 @@ import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.BiFunction;
 
 /** This library's recipes. */
@@ -37,11 +34,10 @@ public final class Ours {
 
     /** As {@link #mutex}, but the thread continues when the delete is sent. */
     public static Workload.Opener mutexNotAwaited() {
-        return site -> {
-            ZooKeeperClient client = connect(site);
+        return Workload.shared(Ours::connect, (client, site) -> {
             InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Workload.of(List.of(client), thread -> new LeaseCycle(mutex, Ours::giveBackWithoutWaiting));
-        };
+            return thread -> new LeaseCycle(mutex, Ours::giveBackWithoutWaiting);
+        });
     }
 
     private static void giveBackWithoutWaiting(Lease lease) {
@@ -50,25 +46,18 @@ public final class Ours {
 
     /** Each thread has a client of its own, as if it were another process. */
     public static Workload.Opener mutexOfClients(int count) {
-        return site -> {
-            List<ZooKeeperClient> clients = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                clients.add(connect(site));
-            }
-            return Workload.of(
-                    clients,
-                    thread -> new LeaseCycle(new InterProcessMutex(clients.get(thread), site.path()), Lease::close));
-        };
+        return Workload.each(
+                count,
+                Ours::connect,
+                (client, site) -> new LeaseCycle(new InterProcessMutex(client, site.path()), Lease::close));
     }
 
     /** Threads that share a client and have a path each. */
     public static Workload.Opener mutexOfPaths() {
-        return site -> {
-            ZooKeeperClient client = connect(site);
-            return Workload.of(
-                    List.of(client),
-                    thread -> new LeaseCycle(new InterProcessMutex(client, site.path() + "/" + thread), Lease::close));
-        };
+        return Workload.shared(
+                Ours::connect,
+                (client, site) -> thread ->
+                        new LeaseCycle(new InterProcessMutex(client, site.path() + "/" + thread), Lease::close));
     }
 
     /** All permits of a semaphore at once. */
@@ -78,37 +67,22 @@ public final class Ours {
 
     /** Several paths as one. */
     public static Workload.Opener multiLock(int paths) {
-        return shared((client, site) -> new InterProcessMultiLock(client, Paths.below(site.path(), paths)));
+        return shared((client, site) -> new InterProcessMultiLock(client, site.paths(paths)));
     }
 
     /** A lock that the thread already holds, so many times a cycle. */
     public static Workload.Opener reentrant(int times) {
-        return site -> {
-            ZooKeeperClient client = connect(site);
+        return Workload.shared(Ours::connect, (client, site) -> {
             InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Workload.of(List.of(client), thread -> reentrant(mutex, times));
-        };
-    }
-
-    private static Cycle reentrant(InterProcessLock mutex, int times) {
-        return new ReentrantCycle(times) {
-            @Override
-            void enter() throws InterruptedException {
-                mutex.acquire();
-            }
-
-            @Override
-            void again() throws InterruptedException {
-                mutex.acquire().close();
-            }
-        };
+            return thread -> new ReentrantCycle(new LeaseCycle(mutex, Lease::close), times);
+        });
     }
 
     /** A connected client. */
     public static ZooKeeperClient connect(Site site) throws InterruptedException {
         ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(site.connectString())
-                .sessionTimeout(Duration.ofMillis(Sessions.TIMEOUT_MILLIS))
+                .sessionTimeout(Duration.ofMillis(Handles.SESSION_MILLIS))
                 .build();
         if (!client.awaitConnected(LIMIT)) {
             client.close();
@@ -118,10 +92,9 @@ public final class Ours {
     }
 
     private static Workload.Opener shared(BiFunction<ZooKeeperClient, Site, InterProcessLock> recipe) {
-        return site -> {
-            ZooKeeperClient client = connect(site);
+        return Workload.shared(Ours::connect, (client, site) -> {
             InterProcessLock lock = recipe.apply(client, site);
-            return Workload.of(List.of(client), thread -> new LeaseCycle(lock, Lease::close));
-        };
+            return thread -> new LeaseCycle(lock, Lease::close);
+        });
     }
 }

@@ -6,33 +6,30 @@ package dev.zkrecipes.bench.contender;
 import dev.zkrecipes.bench.measure.Cycle;
 
 /** Enters the lock once, by the thread that runs the cycle, and then again and again. */
-abstract class ReentrantCycle implements Cycle {
+final class ReentrantCycle implements Cycle {
+    private final Cycle hold;
     private final int times;
     private boolean entered;
 
-    ReentrantCycle(int times) {
+    ReentrantCycle(Cycle hold, int times) {
+        this.hold = hold;
         this.times = times;
     }
 
-    /** Takes the lock for good. */
-    abstract void enter() throws InterruptedException;
-
-    /** Takes it once more and releases that hold. */
-    abstract void again() throws InterruptedException;
-
     @Override
-    public final void acquire() throws InterruptedException {
+    public void acquire() throws InterruptedException {
         if (!entered) {
-            enter();
+            hold.acquire();
             entered = true;
         }
         for (int i = 0; i < times; i++) {
-            again();
+            hold.acquire();
+            hold.release();
         }
     }
 
     @Override
-    public final void release() {
+    public void release() {
         // each was given back at once
     }
 }

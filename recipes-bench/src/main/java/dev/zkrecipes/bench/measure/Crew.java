@@ -76,6 +76,12 @@ final class Crew {
         }
     }
 
+    private enum Phase {
+        WARMING_UP,
+        COUNTING,
+        OVER
+    }
+
     private final class Member implements Runnable {
         private static final int LATENCIES = 1 << 13;
 

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.bench.measure;
 
+import com.google.common.math.Quantiles;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -26,12 +27,7 @@ final class Latencies {
 
     /** The median of all threads' times. */
     static double median(List<Latencies> threads) {
-        long[] sorted =
-                threads.stream().flatMapToLong(Latencies::stream).sorted().toArray();
-        if (sorted.length == 0) {
-            throw new IllegalArgumentException("no times");
-        }
-        int middle = sorted.length / 2;
-        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
+        return Quantiles.median()
+                .compute(threads.stream().flatMapToLong(Latencies::stream).toArray());
     }
 }

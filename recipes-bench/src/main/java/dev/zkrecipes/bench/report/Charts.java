@@ -3,11 +3,10 @@
 
 package dev.zkrecipes.bench.report;
 
+import dev.zkrecipes.bench.cases.WaysToWait;
+import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Metric;
-import dev.zkrecipes.bench.stats.Summary;
-import dev.zkrecipes.bench.waiting.HandOverCost;
-import dev.zkrecipes.bench.waiting.Way;
 import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -81,12 +80,12 @@ public final class Charts {
     }
 
     /** The cost of a hand-over for each of the three ways to wait: one picture of requests, one of events. */
-    public static void waysToWait(List<HandOverCost> costs, Path folder) throws IOException {
-        save(waysToWait(costs, "requests", HandOverCost::requests), folder.resolve("ways-to-wait-requests.png"));
-        save(waysToWait(costs, "events", HandOverCost::events), folder.resolve("ways-to-wait-events.png"));
+    public static void waysToWait(List<WaysToWait.Cost> costs, Path folder) throws IOException {
+        save(waysToWait(costs, "requests", WaysToWait.Cost::requests), folder.resolve("ways-to-wait-requests.png"));
+        save(waysToWait(costs, "events", WaysToWait.Cost::events), folder.resolve("ways-to-wait-events.png"));
     }
 
-    private static XYChart waysToWait(List<HandOverCost> costs, String what, ToDoubleFunction<HandOverCost> figure) {
+    private static XYChart waysToWait(List<WaysToWait.Cost> costs, String what, ToDoubleFunction<WaysToWait.Cost> figure) {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
@@ -100,13 +99,13 @@ public final class Charts {
                 .setLegendPosition(LegendPosition.InsideNW);
         for (Way way : Way.values()) {
             // A logarithmic axis has no place for nothing, and polling causes no events.
-            List<HandOverCost> points = costs.stream()
+            List<WaysToWait.Cost> points = costs.stream()
                     .filter(cost -> cost.way() == way && figure.applyAsDouble(cost) > 0)
                     .toList();
             if (!points.isEmpty()) {
                 chart.addSeries(
                         way.toString(),
-                        points.stream().mapToDouble(HandOverCost::waiters).toArray(),
+                        points.stream().mapToDouble(WaysToWait.Cost::waiters).toArray(),
                         points.stream().mapToDouble(figure).toArray());
             }
         }

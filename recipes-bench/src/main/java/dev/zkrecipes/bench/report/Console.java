@@ -6,7 +6,6 @@ package dev.zkrecipes.bench.report;
 import dev.zkrecipes.bench.cases.Target;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Metric;
-import dev.zkrecipes.bench.stats.Summary;
 import java.util.Locale;
 import java.util.Optional;
 

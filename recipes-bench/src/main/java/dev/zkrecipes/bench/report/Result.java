@@ -9,8 +9,6 @@ import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.measure.Sample;
 import dev.zkrecipes.bench.measure.Setting;
-import dev.zkrecipes.bench.stats.PairedRatio;
-import dev.zkrecipes.bench.stats.Summary;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,7 +40,7 @@ public record Result(
         if (against == Contender.OURS || ours.isEmpty() || theirs.isEmpty() || theirs.contains(0.0)) {
             return Optional.empty();
         }
-        return Optional.of(PairedRatio.of(ours, theirs));
+        return Optional.of(Summary.ofRatios(ours, theirs));
     }
 
     /** The measured value for a target; empty if it was not measured. */

@@ -3,11 +3,10 @@
 
 package dev.zkrecipes.bench.report;
 
+import dev.zkrecipes.bench.cases.WaysToWait;
 import dev.zkrecipes.bench.cases.Target;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Metric;
-import dev.zkrecipes.bench.stats.Summary;
-import dev.zkrecipes.bench.waiting.HandOverCost;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -112,7 +111,7 @@ public final class ResultFiles {
     }
 
     /** The cost of a hand-over for each of the three ways to wait. */
-    public static String waysToWait(List<HandOverCost> costs) {
+    public static String waysToWait(List<WaysToWait.Cost> costs) {
         Csv csv = new Csv("way", "waiters", "requests of a hand-over", "events of a hand-over");
         costs.forEach(cost -> csv.add(cost.way(), cost.waiters(), cost.requests(), cost.events()));
         return csv.toString();

@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.bench.server;
 
+import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,17 +37,10 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a main class. */
     public static ChildJvm start(List<String> options, Class<?> main, String... arguments) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(OPTIONS);
-        command.addAll(options);
-        command.add("-cp");
-        // Surefire runs tests from a jar that only names the class path. This property has the class path.
-        command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
-        command.add(main.getName());
-        command.addAll(List.of(arguments));
+        List<String> all = new ArrayList<>(OPTIONS);
+        all.addAll(options);
         try {
-            return new ChildJvm(new ProcessBuilder(command)
+            return new ChildJvm(new ProcessBuilder(ChildJvms.command(all, main, arguments))
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start());
         } catch (IOException e) {

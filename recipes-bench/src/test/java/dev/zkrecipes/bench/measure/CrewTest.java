@@ -19,7 +19,7 @@ class CrewTest {
     private static final Cycle NOTHING = cycle(() -> {});
 
     private static Workload workload(IntFunction<Cycle> cycles) {
-        return Workload.of(List.of(), cycles);
+        return new Workload(cycles, List.of());
     }
 
     private static Cycle cycle(Step acquire) {

@@ -11,7 +11,6 @@ import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.measure.Sample;
 import dev.zkrecipes.bench.measure.Setting;
-import dev.zkrecipes.bench.stats.Summary;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

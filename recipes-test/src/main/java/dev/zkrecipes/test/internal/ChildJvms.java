@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -50,16 +51,10 @@ public final class ChildJvms implements AutoCloseable {
 
     /** Starts a JVM with options. */
     public Process start(List<String> options, Class<?> main, String... arguments) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(OPTIONS);
-        command.addAll(options);
-        command.add("-cp");
-        command.add(classPath());
-        command.add(main.getName());
-        command.addAll(List.of(arguments));
+        List<String> all = new ArrayList<>(OPTIONS);
+        all.addAll(options);
         try {
-            Process process = new ProcessBuilder(command)
+            Process process = new ProcessBuilder(command(all, main, arguments))
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.INHERIT)
                     .start();
@@ -70,9 +65,18 @@ public final class ChildJvms implements AutoCloseable {
         }
     }
 
-    /** Surefire runs tests from a jar that only names the class path, and this property holds the path itself. */
-    private static String classPath() {
-        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    /**
+     * The command line of a JVM with this JVM's class path. Surefire runs tests from a jar that only names the class
+     * path, and a property holds the path itself.
+     */
+    public static List<String> command(List<String> options, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(options);
+        command.add(0, Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-cp");
+        command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+        command.add(main.getName());
+        Collections.addAll(command, arguments);
+        return command;
     }
 
     /**

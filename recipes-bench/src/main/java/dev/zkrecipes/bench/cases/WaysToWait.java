@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.bench.waiting;
+package dev.zkrecipes.bench.cases;
 
+import dev.zkrecipes.bench.contender.Bare;
 import dev.zkrecipes.bench.contender.Handles;
 import dev.zkrecipes.bench.measure.Connections;
 import dev.zkrecipes.bench.server.Counts;
 import dev.zkrecipes.bench.server.ServerProcess;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -16,9 +18,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
@@ -28,6 +27,31 @@ import org.apache.zookeeper.ZooKeeper;
  * hold costs more.
  */
 public final class WaysToWait {
+    /** How a waiter learns that its turn has come. */
+    public enum Way {
+        /** It lists the queue again after some time. */
+        POLLING,
+        /** It watches the list, as all others do: every change wakes all waiters. */
+        PARENT,
+        /** It watches the node right in front of its own, as nobody else does. */
+        PREDECESSOR;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * The cost of a hand-over for the server.
+     *
+     * @param way how the clients wait
+     * @param waiters how many wait
+     * @param requests the requests received
+     * @param events the events sent
+     */
+    public record Cost(Way way, int waiters, double requests, double events) {}
+
     private static final int[] LENGTHS = {1, 3, 10, 30, 100, 300, 1_000};
     private static final int HAND_OVERS = 2;
     private static final int LIMIT_SECONDS = 120;
@@ -49,12 +73,12 @@ public final class WaysToWait {
     }
 
     /** Counts, for each of these ways and each length of the queue. */
-    public List<HandOverCost> compare(List<Way> ways) throws InterruptedException {
+    public List<Cost> compare(List<Way> ways) throws InterruptedException {
         int[] lengths = IntStream.of(LENGTHS).filter(length -> length <= most).toArray();
         List<ZooKeeper> handles = connect(lengths[lengths.length - 1] + 1);
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
         try {
-            List<HandOverCost> costs = new ArrayList<>();
+            List<Cost> costs = new ArrayList<>();
             for (Way way : ways) {
                 for (int length : lengths) {
                     progress.accept("ways to wait, " + length + " waiters: " + way);
@@ -71,10 +95,10 @@ public final class WaysToWait {
     /**
      * One client holds, the others wait. After each hand-over the one that released queues again, so the length stays.
      */
-    private HandOverCost cost(Way way, List<ZooKeeper> handles, ScheduledExecutorService timer)
+    private Cost cost(Way way, List<ZooKeeper> handles, ScheduledExecutorService timer)
             throws InterruptedException {
         String path = "/ways/" + way + "-" + handles.size();
-        makePath(handles.get(0), path);
+        Bare.makeParents(handles.get(0), path);
         List<BareWaiter> waiters = new ArrayList<>();
         for (ZooKeeper handle : handles) {
             BareWaiter waiter = new BareWaiter(handle, path, way, timer);
@@ -97,7 +121,7 @@ public final class WaysToWait {
         }
         spent.remove(0); // of the one that never waited, and watches a list for nothing
         waiters.forEach(BareWaiter::stop);
-        return new HandOverCost(
+        return new Cost(
                 way,
                 handles.size() - 1,
                 spent.stream().mapToLong(Counts::requests).average().orElseThrow(),
@@ -129,17 +153,5 @@ public final class WaysToWait {
             throw new IllegalStateException(connected.getCount() + " of " + count + " clients have no connection");
         }
         return handles;
-    }
-
-    private static void makePath(ZooKeeper zooKeeper, String path) throws InterruptedException {
-        for (String node : List.of(path.substring(0, path.lastIndexOf('/')), path)) {
-            try {
-                zooKeeper.create(node, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-            } catch (KeeperException.NodeExistsException e) {
-                // from the comparison before
-            } catch (KeeperException e) {
-                throw new IllegalStateException(e);
-            }
-        }
     }
 }

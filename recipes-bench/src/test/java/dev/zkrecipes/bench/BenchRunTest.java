@@ -11,10 +11,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class TurnOrderTest {
+class BenchRunTest {
     @Test
     void everyOtherRound_isBackwards() {
-        assertThat(TurnOrder.of(Set.of(BARE, OURS, CURATOR), 2)).containsExactly(OURS, CURATOR, BARE);
-        assertThat(TurnOrder.of(Set.of(BARE, OURS, CURATOR), 3)).containsExactly(BARE, CURATOR, OURS);
+        assertThat(BenchRun.order(Set.of(BARE, OURS, CURATOR), 2)).containsExactly(OURS, CURATOR, BARE);
+        assertThat(BenchRun.order(Set.of(BARE, OURS, CURATOR), 3)).containsExactly(BARE, CURATOR, OURS);
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.bench.waiting;
+package dev.zkrecipes.bench.cases;
 
+import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
