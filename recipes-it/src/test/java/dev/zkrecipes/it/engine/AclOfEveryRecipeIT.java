@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -62,53 +63,27 @@ class AclOfEveryRecipeIT {
 
     /** Each way to hold a lock. */
     private enum Kind {
-        MUTEX {
-            @Override
-            InterProcessLock make(ZooKeeperClient client, String path) {
-                return new InterProcessMutex(client, path, MINE);
-            }
-        },
-        SEMAPHORE_MUTEX {
-            @Override
-            InterProcessLock make(ZooKeeperClient client, String path) {
-                return new InterProcessSemaphoreMutex(client, path, MINE);
-            }
-        },
-        READ_LOCK {
-            @Override
-            InterProcessLock make(ZooKeeperClient client, String path) {
-                return new InterProcessReadWriteLock(client, path, MINE).readLock();
-            }
-        },
-        WRITE_LOCK {
-            @Override
-            InterProcessLock make(ZooKeeperClient client, String path) {
-                return new InterProcessReadWriteLock(client, path, MINE).writeLock();
-            }
-        },
-        PERMITS {
-            @Override
-            InterProcessLock make(ZooKeeperClient client, String path) {
-                return new InterProcessSemaphore(client, path, 3, MINE).permits(2);
-            }
-        },
-        MULTI_LOCK {
-            @Override
-            InterProcessLock make(ZooKeeperClient client, String path) {
-                return new InterProcessMultiLock(client, List.of(path + "/a", path, path + "/b/c"), MINE);
-            }
-        },
-        MEMBERS {
-            @Override
-            InterProcessLock make(ZooKeeperClient client, String path) {
-                return new InterProcessMultiLock(List.of(
-                        MUTEX.make(client, path),
-                        PERMITS.make(client, path + "/p"),
-                        WRITE_LOCK.make(client, path + "/w")));
-            }
-        };
+        MUTEX((client, path) -> new InterProcessMutex(client, path, MINE)),
+        SEMAPHORE_MUTEX((client, path) -> new InterProcessSemaphoreMutex(client, path, MINE)),
+        READ_LOCK((client, path) -> new InterProcessReadWriteLock(client, path, MINE).readLock()),
+        WRITE_LOCK((client, path) -> new InterProcessReadWriteLock(client, path, MINE).writeLock()),
+        PERMITS((client, path) -> new InterProcessSemaphore(client, path, 3, MINE).permits(2)),
+        MULTI_LOCK((client, path) ->
+                new InterProcessMultiLock(client, List.of(path + "/a", path, path + "/b/c"), MINE)),
+        MEMBERS((client, path) -> new InterProcessMultiLock(List.of(
+                MUTEX.make(client, path),
+                PERMITS.make(client, path + "/p"),
+                WRITE_LOCK.make(client, path + "/w"))));
 
-        abstract InterProcessLock make(ZooKeeperClient client, String path);
+        private final BiFunction<ZooKeeperClient, String, InterProcessLock> maker;
+
+        Kind(BiFunction<ZooKeeperClient, String, InterProcessLock> maker) {
+            this.maker = maker;
+        }
+
+        InterProcessLock make(ZooKeeperClient client, String path) {
+            return maker.apply(client, path);
+        }
     }
 
     @BeforeEach

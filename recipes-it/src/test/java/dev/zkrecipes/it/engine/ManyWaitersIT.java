@@ -52,12 +52,12 @@ class ManyWaitersIT {
 
     /** Waits until all are in the queue and, for a second, nothing is sent and the processor is idle. */
     private void awaitSettled(String path, int nodes) {
-        Meter[] second = {new Meter(server, false)};
+        Meter[] second = {new Meter(server)};
         await().pollInterval(Duration.ofSeconds(1))
                 .atMost(Duration.ofSeconds(120))
                 .until(() -> {
                     boolean quiet = second[0].isQuiet() && server.children(path).size() == nodes;
-                    second[0] = new Meter(server, false);
+                    second[0] = new Meter(server);
                     return quiet;
                 });
     }
@@ -101,7 +101,7 @@ class ManyWaitersIT {
         int waiters = 1000;
         try (ZooKeeperClient client = connect(Duration.ofSeconds(60))) {
             InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/semaphore", limit);
-            Meter meter = new Meter(server, true);
+            long before = Meter.liveHeap();
             List<CompletableFuture<Lease>> wanted = new ArrayList<>();
             for (int i = 0; i < limit + waiters; i++) {
                 wanted.add(semaphore.acquireAsync());
@@ -111,7 +111,7 @@ class ManyWaitersIT {
                     .untilAsserted(() -> assertThat(wanted.stream().filter(CompletableFuture::isDone))
                             .hasSize(limit));
             awaitSettledBesideChecks("/semaphore", limit + waiters);
-            long bytesEach = meter.read().liveBytes() / (limit + waiters);
+            long bytesEach = (Meter.liveHeap() - before) / (limit + waiters);
             assertThat(bytesEach).isLessThan(16_384); // 5 kB of each is the server's and the futures'
         }
     }

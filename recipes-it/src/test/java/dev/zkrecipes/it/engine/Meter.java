@@ -19,48 +19,22 @@ final class Meter {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final EmbeddedZooKeeper server;
-    private final boolean countsHeap;
-    private final long heap;
     private final RequestCounts requests;
     private final long processor;
     private final long begun;
 
-    /**
-     * What was spent.
-     *
-     * @param liveBytes what the heap has grown by, garbage apart
-     */
-    record Reading(long liveBytes, double processorSeconds, double seconds, RequestCounts requests) {
-        long liveMegabytes() {
-            return liveBytes >> 20;
-        }
-    }
-
-    /**
-     * Begins.
-     *
-     * @param countsHeap whether to collect garbage now and when it is read, which takes a while
-     */
-    Meter(EmbeddedZooKeeper server, boolean countsHeap) {
+    /** Begins. */
+    Meter(EmbeddedZooKeeper server) {
         this.server = server;
-        this.countsHeap = countsHeap;
-        this.heap = countsHeap ? liveHeap() : 0;
         this.requests = server.requests();
-        this.processor = SYSTEM.getProcessCpuTime();
+        this.processor = processorNanos();
         this.begun = System.nanoTime();
     }
 
     /** Whether nothing was sent, pings apart, and the processor was idle for nine tenths of the time. */
     boolean isQuiet() {
-        long spent = SYSTEM.getProcessCpuTime() - processor;
+        long spent = processorNanos() - processor;
         return server.requests().minus(requests).total() == 0 && spent < (System.nanoTime() - begun) / 10;
-    }
-
-    Reading read() {
-        long ended = System.nanoTime();
-        long spent = SYSTEM.getProcessCpuTime() - processor;
-        RequestCounts sent = server.requests().minus(requests);
-        return new Reading(countsHeap ? liveHeap() - heap : 0, spent / 1e9, (ended - begun) / 1e9, sent);
     }
 
     /** The processor time of this JVM. */
