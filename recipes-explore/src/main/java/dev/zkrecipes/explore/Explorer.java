@@ -4,7 +4,7 @@
 package dev.zkrecipes.explore;
 
 import dev.zkrecipes.explore.sim.Choices;
-import dev.zkrecipes.explore.sim.Trace;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -125,7 +125,7 @@ public final class Explorer {
      * @throws IllegalStateException if nothing is broken this time: the lock is not deterministic
      */
     public Violation replay(Violation violation) {
-        return play(Choices.replay(violation.answers()), violation.seed(), new Trace())
+        return play(Choices.replay(violation.answers()), violation.seed(), new ArrayList<>())
                 .orElseThrow(() -> new IllegalStateException("not broken again, so the lock of " + lock.name()
                         + " does not only depend on its ports: " + violation));
     }
@@ -142,16 +142,16 @@ public final class Explorer {
                         .filter(found -> found.rule().equals(violation.rule()))
                         .isPresent())
                 .shrink(violation.answers());
-        return play(Choices.replay(simplest), violation.seed(), new Trace()).orElseThrow();
+        return play(Choices.replay(simplest), violation.seed(), new ArrayList<>()).orElseThrow();
     }
 
-    private Optional<Violation> play(Choices choices, long seed, @Nullable Trace trace) {
+    private Optional<Violation> play(Choices choices, long seed, @Nullable List<String> trace) {
         try {
             new Schedule(lock, clients, faults, choices, trace).run();
             return Optional.empty();
         } catch (BrokenPromise broken) {
             List<Integer> taken = Arrays.stream(choices.taken()).boxed().toList();
-            List<String> lines = trace == null ? List.of() : trace.lines();
+            List<String> lines = trace == null ? List.of() : List.copyOf(trace);
             return Optional.of(new Violation(lock.name(), broken.rule(), broken.seen(), seed, taken, lines));
         }
     }

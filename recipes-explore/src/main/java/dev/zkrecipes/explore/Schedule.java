@@ -8,7 +8,6 @@ import dev.zkrecipes.explore.sim.Choices;
 import dev.zkrecipes.explore.sim.NodeTree;
 import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
 import dev.zkrecipes.explore.sim.Simulation;
-import dev.zkrecipes.explore.sim.Trace;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -51,7 +50,7 @@ final class Schedule {
     private boolean heldLong;
     private int firstNumber; // of each path
 
-    Schedule(ExploredLock lock, int clients, Set<FaultKind> faults, Choices choices, @Nullable Trace trace) {
+    Schedule(ExploredLock lock, int clients, Set<FaultKind> faults, Choices choices, @Nullable List<String> trace) {
         this.lock = lock;
         this.simulation = new Simulation(choices, trace);
         this.ensemble =

@@ -6,8 +6,8 @@ package dev.zkrecipes.explore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.explore.sim.Choices;
-import dev.zkrecipes.explore.sim.Trace;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,7 +26,7 @@ class LostPlacesTest {
 
     /** Watches one schedule: when nodes go, and why. */
     private static final class Observer {
-        private final Trace trace = new Trace();
+        private final List<String> trace = new ArrayList<>();
         private final Schedule schedule;
         private final Map<QueuedNode, Long> goneAt = new HashMap<>();
         private final Set<Loss> losses = new HashSet<>();
@@ -83,7 +83,7 @@ class LostPlacesTest {
                     } else {
                         deleted++;
                     }
-                    broken += observer.trace.lines().stream().anyMatch(line -> line.contains("the connection breaks"))
+                    broken += observer.trace.stream().anyMatch(line -> line.contains("the connection breaks"))
                             ? 1
                             : 0;
                 }

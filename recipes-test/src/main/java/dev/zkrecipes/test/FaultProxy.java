@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Faults for single packets count the requests of a type that are forwarded from the call on, over all connections;
- * the first is number 1. Each happens once; arm it again for a second one, or arm number 1 and number 2 together. If
+ * the first is number 1. A closed proxy takes none. Each happens once; arm it again for a second one, or arm number 1 and number 2 together. If
  * several meet in one packet, it is held first and then lost. A client that loses its connection tries again after up
  * to 1 s.
  *
@@ -189,8 +189,6 @@ public final class FaultProxy implements AutoCloseable {
      * @param type the type of the request
      * @param nth which one from now on, 1 or more
      * @return the fault
-     * @throws IllegalArgumentException if {@code nth} is less than 1
-     * @throws IllegalStateException if the proxy is closed
      */
     public Fault dropRequest(RequestType type, int nth) {
         return arm(Fault.Kind.DROP_REQUEST, type, nth, "the loss of request " + nth + " of type " + type);
@@ -203,8 +201,6 @@ public final class FaultProxy implements AutoCloseable {
      * @param type the type of the request
      * @param nth which one from now on, 1 or more
      * @return the fault
-     * @throws IllegalArgumentException if {@code nth} is less than 1
-     * @throws IllegalStateException if the proxy is closed
      */
     public Fault dropReply(RequestType type, int nth) {
         return arm(Fault.Kind.DROP_REPLY, type, nth, "the loss of the reply to request " + nth + " of type " + type);
@@ -216,8 +212,6 @@ public final class FaultProxy implements AutoCloseable {
      *
      * @param nth which event from now on, 1 or more
      * @return the fault
-     * @throws IllegalArgumentException if {@code nth} is less than 1
-     * @throws IllegalStateException if the proxy is closed
      */
     public Fault dropEvent(int nth) {
         return arm(Fault.Kind.DROP_EVENT, null, nth, "the loss of event " + nth);
@@ -229,8 +223,6 @@ public final class FaultProxy implements AutoCloseable {
      * @param type the type of the request
      * @param nth which one from now on, 1 or more
      * @return the packet, to be released
-     * @throws IllegalArgumentException if {@code nth} is less than 1
-     * @throws IllegalStateException if the proxy is closed
      */
     public Held holdRequest(RequestType type, int nth) {
         return hold(Fault.Kind.HOLD_REQUEST, type, nth, "request " + nth + " of type " + type);
@@ -242,8 +234,6 @@ public final class FaultProxy implements AutoCloseable {
      * @param type the type of the request
      * @param nth which request from now on, 1 or more
      * @return the packet, to be released
-     * @throws IllegalArgumentException if {@code nth} is less than 1
-     * @throws IllegalStateException if the proxy is closed
      */
     public Held holdReply(RequestType type, int nth) {
         return hold(Fault.Kind.HOLD_REPLY, type, nth, "the reply to request " + nth + " of type " + type);
@@ -254,8 +244,6 @@ public final class FaultProxy implements AutoCloseable {
      *
      * @param nth which event from now on, 1 or more
      * @return the packet, to be released
-     * @throws IllegalArgumentException if {@code nth} is less than 1
-     * @throws IllegalStateException if the proxy is closed
      */
     public Held holdEvent(int nth) {
         return hold(Fault.Kind.HOLD_EVENT, null, nth, "event " + nth);

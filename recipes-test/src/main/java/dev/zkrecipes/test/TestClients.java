@@ -28,7 +28,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>Instances are thread-safe.
+ * <p>A client that is not connected within 20 s fails the test with an {@link AssertionError}. Instances are thread-safe.
  */
 public final class TestClients implements AutoCloseable {
     /**
@@ -75,7 +75,6 @@ public final class TestClients implements AutoCloseable {
      *
      * @param connectString what to connect to: a server, a proxy, a chroot
      * @return the client, connected
-     * @throws AssertionError if it is not connected within 20 s
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(String connectString) throws InterruptedException {
@@ -88,7 +87,6 @@ public final class TestClients implements AutoCloseable {
      * @param connectString what to connect to: a server, a proxy, a chroot
      * @param sessionTimeout the session time-out to ask for
      * @return the client, connected
-     * @throws AssertionError if it is not connected within 20 s
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(String connectString, Duration sessionTimeout) throws InterruptedException {
@@ -100,7 +98,6 @@ public final class TestClients implements AutoCloseable {
      *
      * @param settings all that the client needs
      * @return the client, connected
-     * @throws AssertionError if it is not connected within 20 s
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(ZooKeeperClientBuilder settings) throws InterruptedException {
@@ -126,7 +123,6 @@ public final class TestClients implements AutoCloseable {
      * Makes one more client of the group.
      *
      * @return the client, connected; it is closed with the group, or before
-     * @throws AssertionError if it is not connected within 20 s
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public ZooKeeperClient open() throws InterruptedException {
@@ -138,7 +134,6 @@ public final class TestClients implements AutoCloseable {
      *
      * @param connectString what to connect to
      * @return the client, connected; it is closed with the group, or before
-     * @throws AssertionError if it is not connected within 20 s
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public ZooKeeperClient open(String connectString) throws InterruptedException {

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test;
 
+import com.google.common.base.Splitter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +38,9 @@ public final class TlsKeys {
     private static final String PASSWORD = "secret";
     private static final String TYPE = "PKCS12";
     private static final long LIMIT_SECONDS = 60;
+    private static final List<String> OPTIONS = Splitter.on(' ')
+            .splitToList("-J-XX:TieredStopAtLevel=1 -genkeypair -keyalg EC -groupname secp256r1 -validity 1"
+                    + " -ext san=ip:127.0.0.1,dns:localhost -storetype " + TYPE + " -storepass " + PASSWORD);
 
     private final Path folder;
     private final String name;
@@ -61,28 +66,9 @@ public final class TlsKeys {
     }
 
     private void runKeytool() {
-        List<String> command = List.of(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-J-XX:TieredStopAtLevel=1",
-                "-genkeypair",
-                "-alias",
-                name,
-                "-keyalg",
-                "EC",
-                "-groupname",
-                "secp256r1",
-                "-dname",
-                "CN=" + name,
-                "-ext",
-                "san=ip:127.0.0.1,dns:localhost",
-                "-validity",
-                "1",
-                "-keystore",
-                keyStore().toString(),
-                "-storetype",
-                TYPE,
-                "-storepass",
-                PASSWORD);
+        List<String> command = new ArrayList<>(OPTIONS);
+        command.add(0, Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        command.addAll(List.of("-alias", name, "-dname", "CN=" + name, "-keystore", keyStore().toString()));
         try {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();

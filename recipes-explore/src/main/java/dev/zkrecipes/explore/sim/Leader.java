@@ -88,7 +88,7 @@ final class Leader {
     }
 
     /** Something that no client of the engine requested. */
-    void take(long session, Write<?> write, long ends) {
+    void take(long session, SentRequest.Write<?> write, long ends) {
         propose(new Proposal(Transaction.of(draft(session), write, ends), null, null));
     }
 

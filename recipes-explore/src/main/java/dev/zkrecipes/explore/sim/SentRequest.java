@@ -19,6 +19,13 @@ final class SentRequest<T> {
     private @Nullable Answer<T> answer;
     private boolean endsSession;
 
+    /** A request that changes the tree, as the leader carries it out. */
+    @FunctionalInterface
+    interface Write<T> {
+        /** Carries it out. If the answer is not OK, its changes are discarded. */
+        Answer<T> apply(Draft draft);
+    }
+
     /** Something that a server answers alone, from what it knows. */
     @FunctionalInterface
     interface Read<T> {

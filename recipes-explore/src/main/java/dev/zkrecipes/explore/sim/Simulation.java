@@ -4,6 +4,8 @@
 package dev.zkrecipes.explore.sim;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.PriorityQueue;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +18,7 @@ public final class Simulation {
     private static final long MILLI = 1_000_000;
 
     private final Choices choices;
-    private final @Nullable Trace trace;
+    private final @Nullable List<String> trace;
     private final PriorityQueue<Event> events = new PriorityQueue<>(64);
     private Runnable afterStep = () -> {};
     private long now = 1;
@@ -36,9 +38,9 @@ public final class Simulation {
      * Begins at time 1.
      *
      * @param choices decides whatever is open
-     * @param trace is told what happens; null if not needed
+     * @param trace gets a line for all that happens: time, who, what; null if not needed
      */
-    public Simulation(Choices choices, @Nullable Trace trace) {
+    public Simulation(Choices choices, @Nullable List<String> trace) {
         this.choices = choices;
         this.trace = trace;
     }
@@ -153,10 +155,6 @@ public final class Simulation {
         now = Math.max(now, time);
     }
 
-    boolean isTraced() {
-        return trace != null;
-    }
-
     /**
      * Tells the trace, if there is one.
      *
@@ -165,7 +163,7 @@ public final class Simulation {
      */
     public void tell(String who, Supplier<String> what) {
         if (trace != null) {
-            trace.add(now, who, what.get());
+            trace.add(String.format(Locale.ROOT, "%9.1f ms  %-10s %s", now / 1e6, who, what.get()));
         }
     }
 }

@@ -17,7 +17,7 @@ import org.apache.zookeeper.KeeperException.Code;
  */
 record Transaction(long zxid, NodeTree tree, List<Draft.Change> changes, Answer<?> answer, long ends) {
 
-    static <T> Transaction of(Draft draft, Write<T> write, long ends) {
+    static <T> Transaction of(Draft draft, SentRequest.Write<T> write, long ends) {
         Answer<T> answer = write.apply(draft);
         if (answer.code() != Code.OK) {
             draft.undo();

@@ -24,19 +24,19 @@ abstract class DowngradeContract extends TwoReadWriteLocks {
     @Test
     @Tag("H04")
     void downgrade_keepsPlaceAndToken_aheadOfQueuedWriters() throws InterruptedException {
-        Lease writing = lock.write().acquire();
-        CompletableFuture<Lease> queuedWriter = rival.write().acquireAsync();
+        Lease writing = own.write().acquire();
+        CompletableFuture<Lease> queuedWriter = others.write().acquireAsync();
         awaitNodes(2);
-        CompletableFuture<Lease> queuedReader = rival.read().acquireAsync();
+        CompletableFuture<Lease> queuedReader = others.read().acquireAsync();
         awaitNodes(3);
-        Lease reading = granted(lock.read().tryAcquire(Duration.ofSeconds(20)), "the downgrade");
+        Lease reading = granted(own.read().tryAcquire(Duration.ofSeconds(20)), "the downgrade");
         assertThat(reading.fencingToken()).isEqualTo(writing.fencingToken());
         writing.close();
         Soon.await().until(reading::isValid);
         reading.verify();
-        assertThat(lock.write().isHeldByCurrentThread()).isFalse();
-        assertThat(lock.read().isHeldByCurrentThread()).isTrue();
-        assertThat(TimedTry.on(rival.write())).isEmpty();
+        assertThat(own.write().isHeldByCurrentThread()).isFalse();
+        assertThat(own.read().isHeldByCurrentThread()).isTrue();
+        assertThat(TimedTry.on(others.write())).isEmpty();
         assertThat(queuedWriter).isNotDone();
         assertThat(queuedReader).isNotDone();
         long token = reading.fencingToken();
@@ -51,9 +51,9 @@ abstract class DowngradeContract extends TwoReadWriteLocks {
     @Test
     @Tag("H31")
     void upgrade_isRefusedAtOnce_andSendsNothing() throws InterruptedException {
-        Lease reading = lock.read().acquire();
+        Lease reading = own.read().acquire();
         RequestCounts before = server.requests();
-        InterProcessLock write = lock.write();
+        InterProcessLock write = own.write();
         assertThatThrownBy(write::acquire)
                 .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining(path);
@@ -69,16 +69,16 @@ abstract class DowngradeContract extends TwoReadWriteLocks {
     @Test
     @Tag("H03")
     void readerOnADeadWriteHold_isNotLetIn() throws InterruptedException {
-        Lease writing = lock.write().acquire();
+        Lease writing = own.write().acquire();
         expireClient();
         Lease live =
-                granted(rival.write().tryAcquire(Duration.ofSeconds(20)), "a lock whose holder's session has ended");
-        assertThatThrownBy(lock.read()::acquire).isInstanceOf(LockLostException.class);
+                granted(others.write().tryAcquire(Duration.ofSeconds(20)), "a lock whose holder's session has ended");
+        assertThatThrownBy(own.read()::acquire).isInstanceOf(LockLostException.class);
         assertThat(writing.state()).isEqualTo(LeaseState.LOST);
         awaitNodes(1);
         live.verify();
         writing.close();
         live.close();
-        lock.read().acquire().close();
+        own.read().acquire().close();
     }
 }

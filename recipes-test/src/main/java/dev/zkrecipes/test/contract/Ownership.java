@@ -14,9 +14,5 @@ public enum Ownership {
      */
     INSTANCE,
     /** No owner: any thread may release, and each acquire is a separate request, whatever happened to earlier ones. */
-    NOBODY;
-
-    boolean isOfThread() {
-        return this == REENTRANT_THREAD || this == THREAD;
-    }
+    NOBODY
 }

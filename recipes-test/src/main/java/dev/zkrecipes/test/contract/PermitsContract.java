@@ -11,7 +11,6 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.internal.Soon;
@@ -21,40 +20,26 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Never more permits than the limit, all of a request's permits or none, first come, first served. */
-abstract class PermitsContract extends TwoClients {
+abstract class PermitsContract extends TwoSemaphores {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int ROUNDS = 10;
-    private static final int LIMIT = 4;
-
-    private IntFunction<InterProcessLock> semaphore;
-    private IntFunction<InterProcessLock> others;
-
-    /** {@return what makes the semaphore under test; the same at each call} */
-    protected abstract SemaphoreMaker semaphores();
-
-    @BeforeEach
-    void make() {
-        semaphore = semaphores().make(client, path, LIMIT, LockOptions.defaults());
-        others = semaphores().make(other, path, LIMIT, LockOptions.defaults());
-    }
 
     @Test
     void permitsHeldTogether_areNeverMoreThanTheLimit() throws InterruptedException {
         AtomicInteger held = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         for (int thread = 0; thread < LIMIT; thread++) {
-            IntFunction<InterProcessLock> own = thread % 2 == 0 ? semaphore : others;
+            IntFunction<InterProcessLock> each = thread % 2 == 0 ? own : others;
             int permits = 1 + thread;
             workers.start("taker of " + permits, () -> {
                 for (int round = 0; round < ROUNDS; round++) {
-                    try (Lease lease = own.apply(permits).acquire()) {
+                    try (Lease lease = each.apply(permits).acquire()) {
                         most.accumulateAndGet(held.addAndGet(permits), Math::max);
                         lease.verify();
                         held.addAndGet(-permits);
@@ -69,9 +54,9 @@ abstract class PermitsContract extends TwoClients {
 
     @Test
     void permitsWithinTheLimit_areHeldTogether() throws InterruptedException {
-        Lease one = semaphore.apply(1).acquire();
+        Lease one = own.apply(1).acquire();
         Lease two = granted(others.apply(2).tryAcquire(), "2 of 3 permits that are free");
-        Lease last = granted(semaphore.apply(1).tryAcquire(), "the last permit");
+        Lease last = granted(own.apply(1).tryAcquire(), "the last permit");
         assertThat(others.apply(1).tryAcquire()).isEmpty();
         one.verify();
         two.verify();
@@ -85,7 +70,7 @@ abstract class PermitsContract extends TwoClients {
     @Test
     @Tag("H23")
     void requestsForAllPermits_neverTakeHalfEach() throws InterruptedException {
-        for (IntFunction<InterProcessLock> each : List.of(semaphore, others)) {
+        for (IntFunction<InterProcessLock> each : List.of(own, others)) {
             workers.start("one who wants all", () -> {
                 for (int round = 0; round < ROUNDS; round++) {
                     granted(each.apply(LIMIT).tryAcquire(SOON), "all permits").close();
@@ -101,7 +86,7 @@ abstract class PermitsContract extends TwoClients {
     void waiter_isWokenByAnyReturnedLease() throws InterruptedException {
         for (int returned = 0; returned < 2; returned++) {
             List<Lease> held =
-                    List.of(semaphore.apply(2).acquire(), semaphore.apply(2).acquire());
+                    List.of(own.apply(2).acquire(), own.apply(2).acquire());
             CompletableFuture<Lease> waiting = others.apply(2).acquireAsync();
             awaitNodes(3);
             held.get(returned).close();
@@ -113,12 +98,12 @@ abstract class PermitsContract extends TwoClients {
 
     @Test
     void smallRequest_doesNotPassAWaitingLargeOne() throws InterruptedException {
-        Lease held = semaphore.apply(2).acquire();
+        Lease held = own.apply(2).acquire();
         CompletableFuture<Lease> large = others.apply(3).acquireAsync();
         awaitNodes(2);
-        CompletableFuture<Lease> small = semaphore.apply(1).acquireAsync();
+        CompletableFuture<Lease> small = own.apply(1).acquireAsync();
         awaitNodes(3);
-        assertThat(semaphore.apply(1).tryAcquire()).isEmpty();
+        assertThat(own.apply(1).tryAcquire()).isEmpty();
         assertThat(others.apply(1).participants())
                 .extracting(Participant::holding)
                 .containsExactly(true, false, false);
@@ -140,7 +125,7 @@ abstract class PermitsContract extends TwoClients {
     @EnumSource
     @Tag("H36")
     void leavingLargeRequest_letsTheSmallOneBehindItIn(Leaving how) throws InterruptedException {
-        Lease held = semaphore.apply(2).acquire();
+        Lease held = own.apply(2).acquire();
         Duration limit = Duration.ofSeconds(3);
         while (!isLeftBehind(how, limit)) { // one that leaves before the small one has come lets nobody in
             limit = limit.multipliedBy(3);
@@ -162,7 +147,7 @@ abstract class PermitsContract extends TwoClients {
             }
         });
         await().until(() -> server.children(path).size() == 2 || (how == Leaving.TIMED_OUT && !leaver.isAlive()));
-        CompletableFuture<Lease> small = semaphore.apply(2).acquireAsync();
+        CompletableFuture<Lease> small = own.apply(2).acquireAsync();
         boolean isBehind = how != Leaving.TIMED_OUT || leaver.isAlive();
         if (how == Leaving.CANCELLED) {
             large.join().cancel(true);
@@ -187,10 +172,10 @@ abstract class PermitsContract extends TwoClients {
     @Test
     @Tag("H24")
     void moreThanTheLimit_isRefusedAtOnce_andWritesNothing() throws InterruptedException {
-        semaphore.apply(1).acquire().close();
+        own.apply(1).acquire().close();
         awaitNodes(0);
         long before = server.lastZxid();
-        for (IntFunction<InterProcessLock> each : List.of(semaphore, others)) {
+        for (IntFunction<InterProcessLock> each : List.of(own, others)) {
             assertThatThrownBy(() -> each.apply(LIMIT + 1).tryAcquire(SOON))
                     .isInstanceOf(LockRefusedException.class)
                     .hasMessageContaining(path);
@@ -200,20 +185,19 @@ abstract class PermitsContract extends TwoClients {
                     .hasCauseInstanceOf(LockRefusedException.class);
         }
         assertThat(server.lastZxid()).isEqualTo(before);
-        assertThatThrownBy(() -> semaphore.apply(0).acquire()).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> semaphore.apply(-1).acquire()).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> own.apply(0).acquire()).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> own.apply(-1).acquire()).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void permitsOfALostSession_comeBack_andItsLeasesAreLost() throws InterruptedException {
-        Lease lost = semaphore.apply(3).acquire();
+        Lease lost = own.apply(3).acquire();
         CompletableFuture<Lease> waiting = others.apply(2).acquireAsync();
         awaitNodes(2);
         expireClient();
         Lease next = Soon.get(waiting);
         await().until(() -> lost.state() == LeaseState.LOST);
-        semaphore
-                .apply(2)
+        own.apply(2)
                 .tryAcquire(SOON)
                 .orElseThrow()
                 .close(); // in the next session, with the lost lease still open

@@ -6,28 +6,17 @@ package dev.zkrecipes.test.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.internal.Soon;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntFunction;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A limit that is changed while the semaphore is in use. */
-abstract class ResizeContract extends TwoClients {
-    private static final int LIMIT = 4;
-
-    private IntFunction<InterProcessLock> semaphore;
-    private IntFunction<InterProcessLock> others;
-
-    /** {@return what makes the semaphore under test; the same at each call} */
-    protected abstract SemaphoreMaker semaphores();
+abstract class ResizeContract extends TwoSemaphores {
 
     /**
      * Changes the limit of the semaphore under test.
@@ -41,26 +30,20 @@ abstract class ResizeContract extends TwoClients {
     protected abstract void resize(ZooKeeperClient with, String on, int configured, int limit)
             throws InterruptedException;
 
-    @BeforeEach
-    void make() {
-        semaphore = semaphores().make(client, path, LIMIT, LockOptions.defaults());
-        others = semaphores().make(other, path, LIMIT, LockOptions.defaults());
-    }
-
     private void resize(int limit) throws InterruptedException {
         resize(client, path, LIMIT, limit);
     }
 
     @Test
     void resizeUp_wakesFittingRequests() throws InterruptedException {
-        Lease held = semaphore.apply(LIMIT).acquire();
+        Lease held = own.apply(LIMIT).acquire();
         CompletableFuture<Lease> first = others.apply(2).acquireAsync();
         awaitNodes(2);
         CompletableFuture<Lease> second = others.apply(3).acquireAsync();
         awaitNodes(3);
         resize(6);
         Lease lease = Soon.get(first);
-        assertThat(semaphore.apply(1).tryAcquire()).isEmpty();
+        assertThat(own.apply(1).tryAcquire()).isEmpty();
         assertThat(second).isNotDone();
         resize(9);
         Soon.get(second).close();
@@ -71,7 +54,7 @@ abstract class ResizeContract extends TwoClients {
 
     @Test
     void resizeDown_keepsLeases_andEndsRequestsAboveTheLimit() throws InterruptedException {
-        Lease held = semaphore.apply(3).acquire();
+        Lease held = own.apply(3).acquire();
         CompletableFuture<Lease> large = others.apply(4).acquireAsync();
         awaitNodes(2);
         CompletableFuture<Lease> small = others.apply(1).acquireAsync();
@@ -85,7 +68,7 @@ abstract class ResizeContract extends TwoClients {
         assertThat(small).isNotDone();
         held.close();
         Soon.get(small).close();
-        assertThatThrownBy(() -> semaphore.apply(3).acquire()).isInstanceOf(LockRefusedException.class);
+        assertThatThrownBy(() -> own.apply(3).acquire()).isInstanceOf(LockRefusedException.class);
         awaitNodes(0);
     }
 }

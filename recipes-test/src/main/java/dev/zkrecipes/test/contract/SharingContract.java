@@ -21,13 +21,13 @@ public abstract class SharingContract extends TwoReadWriteLocks {
 
     @Test
     void readers_holdTogether_andAWriterWaitsForTheLast() throws InterruptedException {
-        Lease one = lock.read().acquire();
-        assertThat(rival.write().tryAcquire()).isEmpty();
-        Lease two = granted(rival.read().tryAcquire(), "a reader beside another");
-        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        Lease one = own.read().acquire();
+        assertThat(others.write().tryAcquire()).isEmpty();
+        Lease two = granted(others.read().tryAcquire(), "a reader beside another");
+        CompletableFuture<Lease> writer = others.write().acquireAsync();
         awaitNodes(3);
         two.close();
-        assertThat(lock.read().participants()).extracting(Participant::holding).containsExactly(true, false);
+        assertThat(own.read().participants()).extracting(Participant::holding).containsExactly(true, false);
         assertThat(writer).isNotDone();
         one.close();
         Soon.get(writer).close();
@@ -36,11 +36,11 @@ public abstract class SharingContract extends TwoReadWriteLocks {
 
     @Test
     void writer_holdsAlone() throws InterruptedException {
-        Lease writing = lock.write().acquire();
-        assertThat(rival.write().tryAcquire()).isEmpty();
-        assertThat(rival.read().tryAcquire()).isEmpty();
-        CompletableFuture<Lease> reader = rival.read().acquireAsync();
-        CompletableFuture<Lease> another = rival.read().acquireAsync();
+        Lease writing = own.write().acquire();
+        assertThat(others.write().tryAcquire()).isEmpty();
+        assertThat(others.read().tryAcquire()).isEmpty();
+        CompletableFuture<Lease> reader = others.read().acquireAsync();
+        CompletableFuture<Lease> another = others.read().acquireAsync();
         awaitNodes(3);
         assertThat(reader).isNotDone();
         writing.close();
@@ -52,17 +52,17 @@ public abstract class SharingContract extends TwoReadWriteLocks {
 
     @Test
     void readerBehindAWaitingWriter_doesNotPassIt() throws InterruptedException {
-        Lease reading = lock.read().acquire();
-        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        Lease reading = own.read().acquire();
+        CompletableFuture<Lease> writer = others.write().acquireAsync();
         awaitNodes(2);
-        CompletableFuture<Lease> reader = rival.read().acquireAsync();
+        CompletableFuture<Lease> reader = others.read().acquireAsync();
         awaitNodes(3);
-        assertThat(rival.read().tryAcquire()).isEmpty();
-        assertThat(lock.read().participants()).extracting(Participant::holding).containsExactly(true, false, false);
+        assertThat(others.read().tryAcquire()).isEmpty();
+        assertThat(own.read().participants()).extracting(Participant::holding).containsExactly(true, false, false);
         assertThat(reader).isNotDone();
         reading.close();
         Lease writing = Soon.get(writer);
-        assertThat(lock.write().participants()).extracting(Participant::holding).containsExactly(true, false);
+        assertThat(own.write().participants()).extracting(Participant::holding).containsExactly(true, false);
         assertThat(reader).isNotDone();
         writing.close();
         Soon.get(reader).close();
@@ -70,11 +70,11 @@ public abstract class SharingContract extends TwoReadWriteLocks {
 
     @Test
     void leavingWriter_letsTheReadersBehindItIn() throws InterruptedException {
-        Lease reading = lock.read().acquire();
-        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        Lease reading = own.read().acquire();
+        CompletableFuture<Lease> writer = others.write().acquireAsync();
         awaitNodes(2);
         List<CompletableFuture<Lease>> readers =
-                List.of(lock.read().acquireAsync(), rival.read().acquireAsync());
+                List.of(own.read().acquireAsync(), others.read().acquireAsync());
         awaitNodes(4);
         writer.cancel(true);
         for (CompletableFuture<Lease> reader : readers) {
@@ -87,10 +87,10 @@ public abstract class SharingContract extends TwoReadWriteLocks {
     @Test
     @Tag("H29")
     void timedOutReader_leavesTheOtherReadersOfItsSessionAwake() throws InterruptedException {
-        Lease writing = lock.write().acquire();
-        CompletableFuture<Lease> patient = rival.read().acquireAsync();
+        Lease writing = own.write().acquire();
+        CompletableFuture<Lease> patient = others.read().acquireAsync();
         awaitNodes(2);
-        assertThat(TimedTry.on(rival.read())).isEmpty();
+        assertThat(TimedTry.on(others.read())).isEmpty();
         awaitNodes(2);
         writing.close();
         Soon.get(patient).close();
@@ -98,16 +98,16 @@ public abstract class SharingContract extends TwoReadWriteLocks {
 
     @Test
     void readersAndWriters_doNotStarveEachOther() throws InterruptedException {
-        Lease previous = lock.read().acquire();
-        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        Lease previous = own.read().acquire();
+        CompletableFuture<Lease> writer = others.write().acquireAsync();
         awaitNodes(2);
         // Each new reader asks before the previous one leaves, so there never is a moment without a reader.
-        CompletableFuture<Lease> next = lock.read().acquireAsync();
+        CompletableFuture<Lease> next = own.read().acquireAsync();
         awaitNodes(3);
         previous.close();
         Lease writing = Soon.get(writer);
         assertThat(next).isNotDone();
-        CompletableFuture<Lease> nextWriter = rival.write().acquireAsync();
+        CompletableFuture<Lease> nextWriter = others.write().acquireAsync();
         awaitNodes(3);
         writing.close();
         Lease reading = Soon.get(next);
@@ -118,11 +118,11 @@ public abstract class SharingContract extends TwoReadWriteLocks {
 
     @Test
     void token_isGreaterThanThatOfEveryEarlierConflictingHolder() throws InterruptedException {
-        Lease first = lock.write().acquire();
+        Lease first = own.write().acquire();
         long firstWriter = first.fencingToken();
         first.close();
-        Lease one = lock.read().acquire();
-        Lease two = rival.read().acquire();
+        Lease one = own.read().acquire();
+        Lease two = others.read().acquire();
         assertThat(List.of(one.fencingToken(), two.fencingToken()))
                 .allMatch(token -> token > firstWriter)
                 .doesNotHaveDuplicates();
@@ -130,7 +130,7 @@ public abstract class SharingContract extends TwoReadWriteLocks {
         one.close();
         two.close();
         server.deleteNode(path); // the numbers begin again, the tokens continue to rise
-        Lease second = rival.write().acquire();
+        Lease second = others.write().acquire();
         assertThat(second.fencingToken()).isGreaterThan(readers);
         second.close();
     }

@@ -8,45 +8,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.internal.Workers;
+import java.time.Duration;
 import java.util.Optional;
-import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 
 /** The setting of suites about who holds together: two clients, on a separate path for each test. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 100)
-abstract class TwoClients {
-    final String path = "/contract/" + UUID.randomUUID();
-    EmbeddedZooKeeper server;
+abstract class TwoClients<T> extends Stage {
+    String path;
     ZooKeeperClient client;
-    ZooKeeperClient other;
-    Workers workers;
+    T own;
+    T others;
 
-    TwoClients() {}
+    /** What is under test. */
+    abstract T make(ZooKeeperClient with, String on);
+
+    @Override
+    Duration sessionTimeout() {
+        return TestClients.LONG_SESSION;
+    }
 
     @BeforeEach
-    void connect(EmbeddedZooKeeper started) throws InterruptedException {
-        server = started;
-        client = connected();
-        other = connected();
-        workers = new Workers();
-    }
-
-    private ZooKeeperClient connected() throws InterruptedException {
-        return TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
-    }
-
-    @AfterEach
-    void disconnect() {
-        workers.close();
-        client.close();
-        other.close();
+    void begin() {
+        path = scene.path;
+        client = contenders.client;
+        own = make(client, path);
+        others = make(contenders.rivals, path);
     }
 
     /** Waits until so many requests, held or waiting, stand below the path. */
@@ -61,7 +48,6 @@ abstract class TwoClients {
 
     /** Ends the session of {@link #client} as the server does. */
     final void expireClient() {
-        long session = client.zooKeeper().orElseThrow().getSessionId();
-        assertThat(server.expireSession(session)).isTrue();
+        assertThat(server.expireSession(contenders.session())).isTrue();
     }
 }

@@ -4,21 +4,21 @@
 package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.core.LockOptions;
-import org.junit.jupiter.api.BeforeEach;
+import dev.zkrecipes.core.ZooKeeperClient;
 
 /** The setting of suites for read-write locks: two clients and the same lock through each of them. */
-abstract class TwoReadWriteLocks extends TwoClients {
-    ReadWritePair lock;
-    ReadWritePair rival;
-
-    TwoReadWriteLocks() {}
-
+abstract class TwoReadWriteLocks extends TwoClients<ReadWritePair> {
     /** {@return what makes the lock under test; the same at each call} */
     protected abstract ReadWritePair.Maker locks();
 
-    @BeforeEach
-    void make() {
-        lock = locks().make(client, path, LockOptions.defaults());
-        rival = locks().make(other, path, LockOptions.defaults());
+    @Override
+    ReadWritePair make(ZooKeeperClient with, String on) {
+        return locks().make(with, on, LockOptions.defaults());
+    }
+
+    @Override
+    protected Recipe recipe() {
+        return Recipe.exclusive(
+                (with, on, options) -> locks().make(with, on, options).write(), Ownership.REENTRANT_THREAD);
     }
 }
