@@ -3,69 +3,30 @@
 
 package dev.zkrecipes.it.engine;
 
+import com.google.common.reflect.AbstractInvocationHandler;
+import com.google.common.reflect.Reflection;
 import dev.zkrecipes.core.InterProcessLock;
-import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.Participant;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Lock;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 
 /** An opaque lock, like one of another library. */
-record Foreign(InterProcessLock behind) implements InterProcessLock {
-    @Override
-    public String path() {
-        return behind.path();
+final class Foreign extends AbstractInvocationHandler {
+    private final InterProcessLock behind;
+
+    private Foreign(InterProcessLock behind) {
+        this.behind = behind;
+    }
+
+    static InterProcessLock of(InterProcessLock behind) {
+        return Reflection.newProxy(InterProcessLock.class, new Foreign(behind));
     }
 
     @Override
-    public Lease acquire() throws InterruptedException {
-        return behind.acquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire() {
-        return behind.tryAcquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        return behind.tryAcquire(timeout);
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync() {
-        return behind.acquireAsync();
-    }
-
-    @Override
-    public void release() {
-        behind.release();
-    }
-
-    @Override
-    public boolean isHeldByCurrentThread() {
-        return behind.isHeldByCurrentThread();
-    }
-
-    @Override
-    public int holdCount() {
-        return behind.holdCount();
-    }
-
-    @Override
-    public boolean isAcquiredInThisProcess() {
-        return behind.isAcquiredInThisProcess();
-    }
-
-    @Override
-    public List<Participant> participants() throws InterruptedException {
-        return behind.participants();
-    }
-
-    @Override
-    public Lock asLock() {
-        return behind.asLock();
+    protected Object handleInvocation(Object proxy, Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(behind, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 }

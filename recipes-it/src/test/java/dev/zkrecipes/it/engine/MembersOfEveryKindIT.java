@@ -139,7 +139,7 @@ class MembersOfEveryKindIT {
 
     @Test
     void lockOfAnotherLibrary_isAMember() throws Exception {
-        InterProcessLock foreign = new Foreign(new InterProcessMutex(other, "/kinds/foreign"));
+        InterProcessLock foreign = Foreign.of(new InterProcessMutex(other, "/kinds/foreign"));
         InterProcessMultiLock mixed =
                 new InterProcessMultiLock(List.of(new InterProcessMutex(client, "/kinds/mutex"), foreign));
         Lease lease = mixed.acquire();

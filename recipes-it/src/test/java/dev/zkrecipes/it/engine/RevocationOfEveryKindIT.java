@@ -115,7 +115,7 @@ class RevocationOfEveryKindIT {
         InterProcessLock mixed = new InterProcessMultiLock(List.of(
                 new InterProcessMutex(client, "/mixed/mine"),
                 new InterProcessMutex(other, "/mixed/others"),
-                new Foreign(new InterProcessMutex(other, "/mixed/foreign"))));
+                Foreign.of(new InterProcessMutex(other, "/mixed/foreign"))));
         Lease lease = mixed.acquire();
         Lease again = mixed.acquire();
         List<RevocationRequest> heard = listen(lease);

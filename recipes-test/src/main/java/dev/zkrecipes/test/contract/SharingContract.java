@@ -97,26 +97,6 @@ public abstract class SharingContract extends TwoReadWriteLocks {
     }
 
     @Test
-    void readersAndWriters_doNotStarveEachOther() throws InterruptedException {
-        Lease previous = own.read().acquire();
-        CompletableFuture<Lease> writer = others.write().acquireAsync();
-        awaitNodes(2);
-        // Each new reader asks before the previous one leaves, so there never is a moment without a reader.
-        CompletableFuture<Lease> next = own.read().acquireAsync();
-        awaitNodes(3);
-        previous.close();
-        Lease writing = Soon.get(writer);
-        assertThat(next).isNotDone();
-        CompletableFuture<Lease> nextWriter = others.write().acquireAsync();
-        awaitNodes(3);
-        writing.close();
-        Lease reading = Soon.get(next);
-        assertThat(nextWriter).isNotDone();
-        reading.close();
-        Soon.get(nextWriter).close();
-    }
-
-    @Test
     void token_isGreaterThanThatOfEveryEarlierConflictingHolder() throws InterruptedException {
         Lease first = own.write().acquire();
         long firstWriter = first.fencingToken();
