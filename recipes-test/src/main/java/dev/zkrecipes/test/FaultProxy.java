@@ -3,12 +3,18 @@
 
 package dev.zkrecipes.test;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,13 +44,25 @@ public final class FaultProxy implements AutoCloseable {
     private final InetSocketAddress target;
     private final LoopbackPort port;
     private final ProxyControls controls;
-    private final ProxyListener listener;
+    private final KitThreads threads;
+    private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
+
+    /** Null while connections are refused. */
+    @GuardedBy("this")
+    private @Nullable ServerSocket socket;
+
+    /** Open when the thread that accepts from the socket has ended. */
+    @GuardedBy("this")
+    private CountDownLatch ended = new CountDownLatch(0);
+
+    @GuardedBy("this")
+    private boolean closed;
 
     private FaultProxy(InetSocketAddress target, boolean isRaw) throws IOException {
         this.target = target;
         this.controls = new ProxyControls(isRaw);
         this.port = LoopbackPort.reserve();
-        this.listener = new ProxyListener(port, target, controls);
+        this.threads = new KitThreads("fault-proxy-" + port.number());
     }
 
     /**
@@ -118,39 +136,63 @@ public final class FaultProxy implements AutoCloseable {
     /** Holds back what clients send, as {@link #pause()}; replies and events still pass. */
     public void pauseRequests() {
         controls.requestsPaused = true;
-        listener.obey();
+        obey();
     }
 
     /** Holds back what the server sends, as {@link #pause()}; requests still pass. */
     public void pauseReplies() {
         controls.repliesPaused = true;
-        listener.obey();
+        obey();
     }
 
     /** Ends every pause: what was held back is forwarded. {@link Held} packets stay where they are. */
     public void resume() {
         controls.requestsPaused = false;
         controls.repliesPaused = false;
-        listener.obey();
+        obey();
     }
 
     /** Pauses, and ends the clients' sides of all connections. The server learns that when the pause is over. */
     void hangUp() {
         pause();
-        listener.hangUp();
+        connections.forEach(ProxyConnection::hangUp);
     }
 
     /** Drops all connections; what is in flight is lost. New ones are accepted, if they were before. */
     public void cut() {
-        listener.cut();
+        connections.forEach(ProxyConnection::close);
     }
 
     /** Drops all connections and refuses new ones, as if the server were down, until {@link #accept()}. */
-    public void refuse() {
+    public synchronized void refuse() {
+        ServerSocket closing = socket;
+        if (closing == null) {
+            return;
+        }
         try {
-            listener.refuse();
+            closing.close();
+            socket = null;
+            cut(); // now, as the rest may take a while
+            // While a thread still waits for clients, the system keeps listening even on a closed socket.
+            Uninterruptibles.awaitUninterruptibly(ended);
+            cut(); // those that came meanwhile, the last ones
+            port.hold();
+            awaitRefusal();
         } catch (IOException e) {
             throw new UncheckedIOException(this + " cannot stop listening", e);
+        }
+    }
+
+    /**
+     * A process that is being started shares the open sockets for a moment, and the system listens until it lets them
+     * go.
+     */
+    private void awaitRefusal() throws IOException {
+        for (int tries = 1; port.isListenedOn(); tries++) {
+            if (tries == 1_000) {
+                throw new IOException("somebody else listens on " + port.connectString());
+            }
+            Uninterruptibles.sleepUninterruptibly(Duration.ofMillis(5));
         }
     }
 
@@ -160,12 +202,40 @@ public final class FaultProxy implements AutoCloseable {
      * @throws IllegalStateException if the proxy is closed
      * @throws UncheckedIOException if it cannot listen
      */
-    public void accept() {
+    public synchronized void accept() {
+        if (closed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+        if (socket != null) {
+            return;
+        }
         try {
-            listener.accept();
+            ServerSocket opened = port.listen(LoopbackPort::listenOn);
+            CountDownLatch endOfThis = new CountDownLatch(1);
+            threads.execute(() -> acceptFrom(opened, endOfThis));
+            socket = opened;
+            ended = endOfThis;
         } catch (IOException e) {
             throw new UncheckedIOException(this + " cannot listen", e);
         }
+    }
+
+    private void acceptFrom(ServerSocket from, CountDownLatch end) {
+        try {
+            while (true) {
+                ProxyConnection connection = new ProxyConnection(controls, from.accept(), connections::remove);
+                connections.add(connection);
+                connection.open(target, threads);
+            }
+        } catch (IOException e) {
+            // Closing the socket is how this loop is ended.
+        } finally {
+            end.countDown();
+        }
+    }
+
+    private void obey() {
+        connections.forEach(ProxyConnection::obey);
     }
 
     /**
@@ -180,7 +250,7 @@ public final class FaultProxy implements AutoCloseable {
             throw new IllegalArgumentException("a latency cannot be negative: " + oneWay);
         }
         controls.latencyNanos = oneWay.toNanos();
-        listener.obey();
+        obey();
     }
 
     /**
@@ -251,7 +321,7 @@ public final class FaultProxy implements AutoCloseable {
 
     /** {@return the number of open connections of clients} */
     public int connections() {
-        return listener.connections();
+        return connections.size();
     }
 
     /** {@return how many requests were forwarded, over all connections} */
@@ -264,10 +334,13 @@ public final class FaultProxy implements AutoCloseable {
      * nothing.
      */
     @Override
-    public void close() {
+    public synchronized void close() {
+        closed = true;
         controls.close();
+        refuse();
+        threads.awaitEnd();
         try {
-            listener.close();
+            port.close();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot free the port of " + this, e);
         }
@@ -285,6 +358,6 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     private Held hold(Fault.Kind kind, @Nullable RequestType type, int nth, String what) {
-        return new Held(arm(kind, type, nth, what), listener::obey);
+        return new Held(arm(kind, type, nth, what), this::obey);
     }
 }

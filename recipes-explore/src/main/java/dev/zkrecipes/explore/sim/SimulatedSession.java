@@ -9,7 +9,9 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -29,7 +31,8 @@ final class SimulatedSession {
     private final Consumer<State> states;
     private final long timeout;
     private final PendingRequests pending = new PendingRequests();
-    private final ClientWatches watches = new ClientWatches();
+    private final WatchTable<Consumer<NodeEvent>> watches = new WatchTable<>();
+    private final Set<Consumer<NodeEvent>> silenced = new HashSet<>();
     private State state = State.CONNECTING;
     private @Nullable Connection connection;
     private long sessionId;
@@ -61,7 +64,7 @@ final class SimulatedSession {
     }
 
     int watchCount() {
-        return watches.count();
+        return watches.size();
     }
 
     private void tell(String what) {
@@ -143,8 +146,8 @@ final class SimulatedSession {
         become(
                 State.CONNECTED,
                 "session " + id + " is connected to server " + made.server().id());
-        if (watches.count() > 0) {
-            send(watches.setAgain(lastZxid, simulation.choices()));
+        if (watches.size() > 0) {
+            send(setWatchesAgain());
         }
         pending.unsent().forEach(this::send);
         keepAlive(made);
@@ -282,7 +285,7 @@ final class SimulatedSession {
         if (!told.isEmpty()) {
             simulation.tell(process.name(), () -> "is told of " + path + ": " + event);
             told.stream()
-                    .filter(watches::isHeard)
+                    .filter(watch -> !silenced.contains(watch))
                     .forEach(watch -> scheduler.execute(() -> watch.accept(event.told())));
         }
     }
@@ -293,13 +296,40 @@ final class SimulatedSession {
         }
     }
 
-    /** The handle may still call the watch, but that tells no one. */
+    /** The event still spends the watch, but tells no one. */
     void silence(Consumer<NodeEvent> watch) {
-        watches.silence(watch);
+        silenced.add(watch);
     }
 
     void forget(String path, Consumer<NodeEvent> watch) {
-        watches.forget(path, watch);
+        watches.remove(path, watch);
+        silenced.remove(watch);
+    }
+
+    /** Sets all watches on a new connection, whose server then reports what the client has missed. */
+    private SentRequest<Integer> setWatchesAgain() {
+        long seen = lastZxid;
+        List<String> data = inAnyOrder(watches.paths(WatchKind.DATA));
+        List<String> children = inAnyOrder(watches.paths(WatchKind.CHILDREN));
+        return SentRequest.ownRead(
+                "set watches again",
+                (server, asker) -> {
+                    data.forEach(path -> server.watchAgain(WatchKind.DATA, path, seen, asker));
+                    children.forEach(path -> server.watchAgain(WatchKind.CHILDREN, path, seen, asker));
+                    return Answer.ok(data.size() + children.size());
+                },
+                answer -> {});
+    }
+
+    /**
+     * The client names the watches of a kind in the order of a hash table, and the server answers one after the other.
+     */
+    private List<String> inAnyOrder(Set<String> paths) {
+        List<String> order = new ArrayList<>(paths);
+        for (int i = 0; i < order.size() - 1; i++) {
+            Collections.swap(order, i, i + simulation.choices().next(order.size() - i));
+        }
+        return order;
     }
 
     /** Tells the server if it can, and waits for nothing. */
