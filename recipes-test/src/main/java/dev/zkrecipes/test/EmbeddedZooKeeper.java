@@ -3,8 +3,13 @@
 
 package dev.zkrecipes.test;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable {
     private final ServerSettings settings;
-    private final DataDirectory directory;
+    private final Path directory;
     private final LoopbackPort port;
     private final RequestCounter requests = new RequestCounter();
     private final LongAdder events = new LongAdder();
@@ -50,7 +55,10 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     private EmbeddedZooKeeper(ServerSettings settings) throws IOException {
         this.settings = settings;
         this.port = LoopbackPort.reserve(settings.port());
-        this.directory = DataDirectory.open(settings.dataDirectory(), port.number());
+        Path chosen = settings.dataDirectory();
+        this.directory = chosen == null
+                ? Files.createTempDirectory("embedded-zookeeper-" + port.number() + "-")
+                : Files.createDirectories(chosen);
     }
 
     /**
@@ -130,7 +138,7 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
         }
         stop();
         try {
-            running = RunningServer.start(settings, directory.path(), port, requests, events);
+            running = RunningServer.start(settings, directory, port, requests, events);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -147,11 +155,17 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
             return;
         }
         closed = true;
-        try (directory;
+        try (Closeable data = this::removeTemporaryData;
                 port) {
             stop();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot clean up after " + this, e);
+        }
+    }
+
+    private void removeTemporaryData() throws IOException {
+        if (settings.dataDirectory() == null && Files.exists(directory)) {
+            MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
         }
     }
 

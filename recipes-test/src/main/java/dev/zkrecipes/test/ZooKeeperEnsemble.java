@@ -4,8 +4,13 @@
 package dev.zkrecipes.test;
 
 import dev.zkrecipes.test.internal.ChildJvms;
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,12 +59,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
             // A server that joins an election late need not wait for up to a minute to be heard.
             "fastleader.maxNotificationInterval=500");
 
-    private final DataDirectory directory;
+    private final Path directory;
     private final ChildJvms processes = new ChildJvms();
     private final List<EnsembleServer> servers = new ArrayList<>();
 
     private ZooKeeperEnsemble() throws IOException {
-        this.directory = DataDirectory.temporary("zookeeper-ensemble-");
+        this.directory = Files.createTempDirectory("zookeeper-ensemble-");
     }
 
     /**
@@ -98,7 +103,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     private void launch(List<String> settings) throws IOException {
         List<String> lines = Stream.concat(SETTINGS.stream(), settings.stream()).toList();
         for (int number = 1; number <= SIZE; number++) {
-            servers.add(new EnsembleServer(number, directory.path().resolve(String.valueOf(number)), processes));
+            servers.add(new EnsembleServer(number, directory.resolve(String.valueOf(number)), processes));
         }
         for (EnsembleServer server : servers) {
             server.configure(lines, servers);
@@ -158,13 +163,19 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     /** Kills the servers and removes their data. Closing twice does nothing. */
     @Override
     public void close() {
-        try (directory;
+        try (Closeable data = this::removeData;
                 processes) {
             for (EnsembleServer server : servers) {
                 server.close();
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot clean up after an ensemble", e);
+        }
+    }
+
+    private void removeData() throws IOException {
+        if (Files.exists(directory)) {
+            MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
         }
     }
 

@@ -3,9 +3,7 @@
 
 package dev.zkrecipes.test;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -24,19 +22,31 @@ final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback 
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-        return serverOf(context).running();
+        ExtensionContext topLevel = topLevelClassOf(context);
+        EmbeddedZooKeeper server = topLevel.getStore(NAMESPACE)
+                .computeIfAbsent(
+                        EmbeddedZooKeeper.class,
+                        key -> settings(topLevel, context).start(),
+                        EmbeddedZooKeeper.class);
+        restartIfStopped(server);
+        return server;
     }
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        serverOf(context).restartIfStopped();
+        EmbeddedZooKeeper server =
+                topLevelClassOf(context).getStore(NAMESPACE).get(EmbeddedZooKeeper.class, EmbeddedZooKeeper.class);
+        if (server != null) {
+            restartIfStopped(server);
+        }
     }
 
-    private static LazyServer serverOf(ExtensionContext context) {
-        ExtensionContext topLevel = topLevelClassOf(context);
-        return topLevel.getStore(NAMESPACE)
-                .computeIfAbsent(
-                        LazyServer.class, key -> new LazyServer(settings(topLevel, context)), LazyServer.class);
+    private static void restartIfStopped(EmbeddedZooKeeper server) {
+        synchronized (server) { // as restart() does
+            if (!server.isRunning()) {
+                server.restart();
+            }
+        }
     }
 
     /** The ancestor just below the engine; stores of that level are closed after the last test of the class. */
@@ -59,39 +69,5 @@ final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback 
                         .minSessionTimeout(Duration.ofMillis(2L * annotation.tickTimeMillis()))
                         .containerCheckInterval(Duration.ofMillis(annotation.containerCheckMillis())));
         return builder;
-    }
-
-    private static final class LazyServer implements AutoCloseable {
-        private final EmbeddedZooKeeperBuilder builder;
-
-        @GuardedBy("this")
-        private @Nullable EmbeddedZooKeeper server;
-
-        LazyServer(EmbeddedZooKeeperBuilder builder) {
-            this.builder = builder;
-        }
-
-        synchronized EmbeddedZooKeeper running() {
-            EmbeddedZooKeeper current = server;
-            if (current == null) {
-                current = builder.start();
-                server = current;
-            }
-            restartIfStopped();
-            return current;
-        }
-
-        synchronized void restartIfStopped() {
-            if (server != null && !server.isRunning()) {
-                server.restart();
-            }
-        }
-
-        @Override
-        public synchronized void close() {
-            if (server != null) {
-                server.close();
-            }
-        }
     }
 }
