@@ -5,7 +5,6 @@ package dev.zkrecipes.test;
 
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
-import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -155,9 +154,12 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
             return;
         }
         closed = true;
-        try (Closeable data = this::removeTemporaryData;
-                port) {
-            stop();
+        try {
+            try (port) {
+                stop();
+            } finally {
+                removeTemporaryData();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot clean up after " + this, e);
         }

@@ -6,7 +6,6 @@ package dev.zkrecipes.test;
 import dev.zkrecipes.test.internal.ChildJvms;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
-import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -163,10 +162,13 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     /** Kills the servers and removes their data. Closing twice does nothing. */
     @Override
     public void close() {
-        try (Closeable data = this::removeData;
-                processes) {
-            for (EnsembleServer server : servers) {
-                server.close();
+        try {
+            try (processes) {
+                for (EnsembleServer server : servers) {
+                    server.close();
+                }
+            } finally {
+                removeData();
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot clean up after an ensemble", e);
