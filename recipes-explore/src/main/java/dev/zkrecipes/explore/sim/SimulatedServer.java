@@ -52,11 +52,11 @@ final class SimulatedServer {
     }
 
     NodeTree tree() {
-        return ensemble.log().treeAfter(applied);
+        return ensemble.treeAfter(applied);
     }
 
     long lastZxid() {
-        return ensemble.log().zxidAfter(applied);
+        return ensemble.zxidAfter(applied);
     }
 
     // ---- Connections.

@@ -6,6 +6,7 @@ package dev.zkrecipes.explore.sim;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.explore.sim.Leader.Proposal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -49,7 +50,11 @@ public final class SimulatedZooKeeper {
     private final Duration timeout;
     private final long tick;
     private final List<SimulatedServer> servers;
-    private final CommittedLog log = new CommittedLog();
+    /** The transactions that a quorum has, in order. Each server stands after one of them, as it applies them later. */
+    private final List<Proposal> log = new ArrayList<>();
+
+    private final NodeTree empty = NodeTree.empty();
+    private BiConsumer<NodeTree, List<String>> listener = (before, deleted) -> {};
     private Leader leader;
     private int epoch = 1;
     private long lastSession = 0x10000;
@@ -121,17 +126,36 @@ public final class SimulatedZooKeeper {
     }
 
     void append(Proposal proposal) {
-        log.add(proposal);
+        add(proposal);
         servers.stream().filter(server -> !server.isCut()).forEach(SimulatedServer::catchUpLater);
     }
 
-    CommittedLog log() {
+    private void add(Proposal proposal) {
+        NodeTree before = committed();
+        log.add(proposal);
+        listener.accept(
+                before,
+                proposal.transaction().changes().stream()
+                        .filter(change -> change.kind().isDeletion())
+                        .map(Draft.Change::path)
+                        .toList());
+    }
+
+    List<Proposal> log() {
         return log;
+    }
+
+    NodeTree treeAfter(int count) {
+        return count == 0 ? empty : log.get(count - 1).transaction().tree();
+    }
+
+    long zxidAfter(int count) {
+        return count == 0 ? 0 : log.get(count - 1).transaction().zxid();
     }
 
     /** {@return all nodes after the last committed transaction: the truth, whatever single servers say} */
     public NodeTree committed() {
-        return log.tree();
+        return treeAfter(log.size());
     }
 
     /** {@return the paths of the nodes on which the servers have watches} */
@@ -150,11 +174,11 @@ public final class SimulatedZooKeeper {
     /**
      * Reports every committed transaction.
      *
-     * @param listener run when one is committed, before any server has applied it; told all nodes as they were before
+     * @param told run when one is committed, before any server has applied it; told all nodes as they were before
      *     it and the paths that it deleted
      */
-    public void onCommit(BiConsumer<NodeTree, List<String>> listener) {
-        log.onAdded(listener);
+    public void onCommit(BiConsumer<NodeTree, List<String>> told) {
+        listener = told;
     }
 
     // ---- Faults.
@@ -215,7 +239,7 @@ public final class SimulatedZooKeeper {
         int surviving = simulation.choices().next(old.proposals().size() + 1);
         for (int i = 0; i < surviving; i++) {
             Proposal proposal = old.proposals().remove();
-            log.add(proposal);
+            add(proposal);
             old.sessions().ended(proposal.transaction().ends());
         }
         int next = (old.server().id() + 1 + simulation.choices().next(SERVERS - 1)) % SERVERS;

@@ -124,7 +124,7 @@ final class ModelSide implements Side {
 
     @Override
     public long lastZxid() {
-        return ensemble.log().zxidAfter(ensemble.log().size());
+        return ensemble.zxidAfter(ensemble.log().size());
     }
 
     @Override
