@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test.contract;
 
+import com.google.errorprone.annotations.Immutable;
 import dev.zkrecipes.core.InterProcessLock;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -47,6 +48,7 @@ enum Flavour {
         this.way = way;
     }
 
+    @Immutable
     private interface Way {
         Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException;
     }
