@@ -45,7 +45,7 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     private final ServerSettings settings;
     private final Path directory;
     private final LoopbackPort port;
-    private final RequestCounter requests = new RequestCounter();
+    private final RequestCounts.Counter requests = new RequestCounts.Counter();
     private final LongAdder events = new LongAdder();
     // Written under the monitor of this object, so that only one thread starts or stops.
     private volatile @Nullable RunningServer running;

@@ -28,10 +28,10 @@ final class ObservedServer extends ZooKeeperServer {
     // ZooKeeper's own default allows 10,000 removals a minute.
     private static final int CONTAINER_REMOVALS_PER_MINUTE = 60_000;
 
-    private final RequestCounter requests;
+    private final RequestCounts.Counter requests;
     private final ServerSettings settings;
 
-    ObservedServer(FileTxnSnapLog log, ServerSettings settings, RequestCounter requests) {
+    ObservedServer(FileTxnSnapLog log, ServerSettings settings, RequestCounts.Counter requests) {
         super(
                 log,
                 (int) settings.tickTime().toMillis(),

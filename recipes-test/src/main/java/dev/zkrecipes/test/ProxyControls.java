@@ -16,7 +16,7 @@ final class ProxyControls {
     /** Whether bytes of any protocol are carried, about which nothing is known. */
     final boolean isRaw;
 
-    final RequestCounter requestsSeen = new RequestCounter();
+    final RequestCounts.Counter requestsSeen = new RequestCounts.Counter();
     volatile boolean requestsPaused;
     volatile boolean repliesPaused;
     volatile long latencyNanos;

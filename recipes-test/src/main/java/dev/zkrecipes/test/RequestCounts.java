@@ -7,6 +7,8 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * How many requests of each type there were up to some moment. Immutable; take two and subtract to see what an
@@ -108,5 +110,20 @@ public final class RequestCounts {
             }
         }
         return total() + (total() == 1 ? " request " : " requests ") + counted + apart;
+    }
+
+    /** Counts requests from many threads; what users see of it are snapshots. */
+    static final class Counter {
+        private final Map<RequestType, LongAdder> counts = new ConcurrentHashMap<>();
+
+        void add(RequestType type) {
+            counts.computeIfAbsent(type, key -> new LongAdder()).increment();
+        }
+
+        RequestCounts snapshot() {
+            Map<RequestType, Long> copy = new EnumMap<>(RequestType.class);
+            counts.forEach((type, count) -> copy.put(type, count.sum()));
+            return new RequestCounts(copy);
+        }
     }
 }

@@ -51,7 +51,7 @@ final class RunningServer {
     }
 
     static RunningServer start(
-            ServerSettings settings, Path directory, LoopbackPort port, RequestCounter requests, LongAdder events)
+            ServerSettings settings, Path directory, LoopbackPort port, RequestCounts.Counter requests, LongAdder events)
             throws IOException {
         KitThreads.keepUncaughtExceptionHandler();
         KitThreads threads = new KitThreads("embedded-zookeeper-" + port.number());
@@ -73,7 +73,7 @@ final class RunningServer {
             ServerSettings settings,
             Path directory,
             LoopbackPort port,
-            RequestCounter requests,
+            RequestCounts.Counter requests,
             LongAdder events)
             throws IOException, InterruptedException {
         FileTxnSnapLog log = openLog(directory, settings.fsync());

@@ -12,7 +12,7 @@ import org.apache.zookeeper.ZooDefs.OpCode;
 import org.junit.jupiter.api.Test;
 
 class RequestCountsTest {
-    private final RequestCounter counter = new RequestCounter();
+    private final RequestCounts.Counter counter = new RequestCounts.Counter();
 
     @Test
     void total_excludesRequestsOfTheSessionItself() {

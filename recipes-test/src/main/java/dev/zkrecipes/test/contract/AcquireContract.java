@@ -151,7 +151,7 @@ public abstract class AcquireContract extends Stage {
     void timedOutWaiter_isNotGrantedAfterwards_butTheNextRequestIs(Flavour flavour) throws InterruptedException {
         Lease held = scene.rival.acquire();
         Duration limit = SHORT;
-        Outcome outcome = timedOut(flavour, limit);
+        Request.Outcome outcome = timedOut(flavour, limit);
         while (outcome.isUnanswered()
                 && limit.compareTo(LONGEST) < 0) { // a slow machine needs more time to see the lock
             limit = limit.multipliedBy(4);
@@ -165,7 +165,7 @@ public abstract class AcquireContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    private Outcome timedOut(Flavour flavour, Duration limit) throws InterruptedException {
+    private Request.Outcome timedOut(Flavour flavour, Duration limit) throws InterruptedException {
         Request request = Request.limited(workers, flavour, scene.lock, limit);
         scene.awaitWaiting(request);
         return request.outcome();

@@ -101,7 +101,7 @@ abstract class SessionContract extends Stage {
             // The client takes its session for ended, the server keeps it and the nodes, which have to be deleted.
             own.client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
             for (WaitingRequest waiter : waiters) {
-                Outcome outcome = waiter.request().outcome();
+                Request.Outcome outcome = waiter.request().outcome();
                 outcome.assertFailed(QueuePlaceLostException.class, waiter.scene().path);
                 outcome.assertInterrupted(false);
                 waiter.scene().awaitOnlyTheRival();
@@ -172,7 +172,7 @@ abstract class SessionContract extends Stage {
     void withoutAConnection_aTryFailsAtOnce_andTimeoutsAreKept() throws InterruptedException {
         contenders.disconnect();
         for (Flavour flavour : Flavour.trying().toList()) {
-            Outcome outcome = Request.of(workers, flavour, scene.lock).outcome();
+            Request.Outcome outcome = Request.of(workers, flavour, scene.lock).outcome();
             outcome.assertFailed(LockConnectionException.class, scene.path);
             outcome.assertInterrupted(false);
             outcome.assertTook(Duration.ZERO, LATE);
@@ -214,7 +214,7 @@ abstract class SessionContract extends Stage {
     }
 
     private static void assertTimesOut(Request request, Duration limit) throws InterruptedException {
-        Outcome outcome = request.outcome();
+        Request.Outcome outcome = request.outcome();
         outcome.assertFailed(LockConnectionException.class); // without a connection nobody knows that the lock is busy
         outcome.assertTook(limit, limit.plus(LATE));
     }
@@ -247,7 +247,7 @@ abstract class SessionContract extends Stage {
             long begin = System.nanoTime();
             own.client.close();
             for (WaitingRequest waiter : waiters) {
-                Outcome outcome = waiter.request().outcome();
+                Request.Outcome outcome = waiter.request().outcome();
                 outcome.assertFailed(ClientClosedException.class, waiter.scene().path);
                 outcome.assertInterrupted(false);
             }
@@ -260,7 +260,7 @@ abstract class SessionContract extends Stage {
             }
             InterProcessLock lock = waiters.get(0).scene().lock;
             for (Flavour flavour : Flavour.values()) {
-                Outcome outcome = Request.of(workers, flavour, lock).outcome();
+                Request.Outcome outcome = Request.of(workers, flavour, lock).outcome();
                 outcome.assertFailed(ClientClosedException.class, lock.path());
                 outcome.assertInterrupted(false);
             }
@@ -302,11 +302,11 @@ abstract class SessionContract extends Stage {
         /** Once the client has its next session. */
         void assertNoLeaseThatClaimsToBeValid() throws InterruptedException {
             own.awaitSessionAfter(lost);
-            Outcome outcome = request.outcome();
+            Request.Outcome outcome = request.outcome();
             assertThat(scene.lock.isAcquiredInThisProcess())
                     .as("%s at %s", outcome, step)
                     .isFalse();
-            if (outcome.ending() == Outcome.Ending.GRANTED) {
+            if (outcome.ending() == Request.Outcome.Ending.GRANTED) {
                 request.giveBackLost();
             } else {
                 outcome.assertFailed(LockConnectionException.class, scene.path);
