@@ -47,11 +47,11 @@ public final class ExploredLock {
     @FunctionalInterface
     public interface Maker {
         /**
-         * Makes the locks, or the modes of one lock.
+         * {@return the locks, or the modes of one lock, at least one} A process asks for one of them at a time, by any
+         * of its methods.
          *
          * @param client the process' client
          * @param path a path that is all theirs
-         * @return at least one; a process asks for one of them at a time, by any of its methods
          */
         List<InterProcessLock> make(ZooKeeperClient client, String path);
     }

@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Faults for single packets count the requests of a type that are forwarded from the call on, over all connections;
- * the first is number 1. A closed proxy takes none. Each happens once; arm it again for a second one, or arm number 1 and number 2 together. If
+ * the first is number 1. Each happens once; arm it again for a second one, or arm number 1 and number 2 together. If
  * several meet in one packet, it is held first and then lost. A client that loses its connection tries again after up
- * to 1 s.
+ * to 1 s. A closed proxy takes no faults.
  *
  * <p>The server may be stopped and restarted behind the proxy: as long as it is down, connections through the proxy are
  * accepted and closed at once. TLS and four-letter commands do not pass.

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads of one server or proxy, all daemons. ZooKeeper's server starts a dozen and waits for some of them only; all
- * inherit the group and the daemon flag of the thread that starts the server, so the group tells when the last one is
- * gone.
+ * The threads of one server or proxy, all daemons. ZooKeeper's server starts a dozen and waits for some of them only;
+ * all inherit the group and the daemon flag of the thread that starts the server, so the group tells when the last one
+ * is gone.
  */
 final class KitThreads implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(KitThreads.class);

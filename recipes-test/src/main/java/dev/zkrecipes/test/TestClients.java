@@ -28,7 +28,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>A client that is not connected within 20 s fails the test with an {@link AssertionError}. Instances are thread-safe.
+ * <p>A client that is not connected within 20 s fails the test with an {@link AssertionError}. Instances are
+ * thread-safe.
  */
 public final class TestClients implements AutoCloseable {
     /**

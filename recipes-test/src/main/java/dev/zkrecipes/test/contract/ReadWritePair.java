@@ -19,12 +19,11 @@ public record ReadWritePair(InterProcessLock read, InterProcessLock write) {
     @FunctionalInterface
     public interface Maker {
         /**
-         * Makes it.
+         * {@return both sides of a new instance}
          *
          * @param client what it works on
          * @param path the path, which it may use as it likes
          * @param options how it behaves
-         * @return both sides of a new instance
          */
         ReadWritePair make(ZooKeeperClient client, String path, LockOptions options);
     }

@@ -42,12 +42,11 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     @FunctionalInterface
     public interface Maker {
         /**
-         * Makes it.
+         * {@return a new instance}
          *
          * @param client what it works on
          * @param path the path, which it may use as it likes
          * @param options how it behaves
-         * @return a new instance
          */
         InterProcessLock make(ZooKeeperClient client, String path, LockOptions options);
     }

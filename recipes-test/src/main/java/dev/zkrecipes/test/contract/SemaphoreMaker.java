@@ -12,14 +12,13 @@ import java.util.function.IntFunction;
 @FunctionalInterface
 public interface SemaphoreMaker {
     /**
-     * Makes it.
+     * {@return a new instance: what gives, for a number of permits, the lock that takes them all together} That refuses
+     * a number that is not positive with {@link IllegalArgumentException}, at once or when it is acquired.
      *
      * @param client what it works on
      * @param path the path, which it may use as it likes
      * @param limit how many permits there are
      * @param options how it behaves
-     * @return a new instance: what gives, for a number of permits, the lock that takes them all together. That refuses
-     *     a number that is not positive with {@link IllegalArgumentException}, at once or when it is acquired
      */
     IntFunction<InterProcessLock> make(ZooKeeperClient client, String path, int limit, LockOptions options);
 }
