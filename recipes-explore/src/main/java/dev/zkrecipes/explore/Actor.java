@@ -253,7 +253,7 @@ final class Actor {
         if (changing == null || !(failure instanceof LockRefusedException) || failure.getCause() != null) {
             return false;
         }
-        long since = begin - Timed.MOST_BEHIND.toNanos();
+        long since = begin - BlockingCalls.MOST_BEHIND.toNanos();
         return asked.stream()
                 .anyMatch(which ->
                         schedule.judge().turns().neverMayHold(changing.kinds().get(which), since));

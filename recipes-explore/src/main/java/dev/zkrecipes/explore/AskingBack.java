@@ -24,11 +24,13 @@ import org.jspecify.annotations.Nullable;
 final class AskingBack {
     private final Schedule schedule;
     private final Actor actor;
+    private final BlockingCalls calls;
     private final ZooKeeperClient client;
 
-    AskingBack(Schedule schedule, Actor actor, ZooKeeperClient client) {
+    AskingBack(Schedule schedule, Actor actor, BlockingCalls calls, ZooKeeperClient client) {
         this.schedule = schedule;
         this.actor = actor;
+        this.calls = calls;
         this.client = client;
     }
 
@@ -42,18 +44,18 @@ final class AskingBack {
 
     private List<Revocation> askHolders(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
         actor.tell("asks the holders of " + lock.path() + " to give it back, " + describe(grace));
-        return Timed.request(schedule, actor, () -> revoker(grace).request(lock));
+        return calls.timed(BlockingCalls.ANSWER, () -> revoker(grace).request(lock));
     }
 
     private List<Revocation> askOne(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
         actor.tell("looks who takes part in " + lock.path());
-        List<Participant> all = Timed.request(schedule, actor, lock::participants);
+        List<Participant> all = calls.timed(BlockingCalls.ANSWER, lock::participants);
         if (all.isEmpty()) {
             return List.of();
         }
         Participant one = all.get(actor.choices().next(all.size()));
         actor.tell("asks " + path(one) + " to give it back, " + describe(grace));
-        return List.of(Timed.request(schedule, actor, () -> revoker(grace).request(one)));
+        return List.of(calls.timed(BlockingCalls.ANSWER, () -> revoker(grace).request(one)));
     }
 
     private Revoker revoker(Optional<Duration> grace) {

@@ -21,7 +21,13 @@ import java.util.Optional;
  * another, and changes of the rule. Each is over when its locks are given back.
  */
 final class BlockingCalls {
+    /** How long an answer from the server may take. */
+    static final Duration ANSWER = Schedule.SESSION.dividedBy(3);
+    /** How long a server may show what is no longer so. */
+    static final Duration MOST_BEHIND = Schedule.SESSION.multipliedBy(4).dividedBy(3);
+
     private static final Duration LONG = Duration.ofMinutes(5);
+    private static final Duration SLACK = Duration.ofMillis(50);
 
     private final Schedule schedule;
     private final Actor actor;
@@ -48,11 +54,11 @@ final class BlockingCalls {
         try {
             if (kind == 4) {
                 actor.tell("tries " + lock.path());
-                holdAndGiveBack(Timed.tryAcquire(schedule, actor, lock));
+                holdAndGiveBack(tryAcquire(lock));
             } else if (kind == 5 || nestings.isEmpty()) {
                 Duration limit = actor.duration(128);
                 actor.tell("tries " + lock.path() + " for " + limit);
-                holdAndGiveBack(Timed.tryAcquire(schedule, actor, lock, limit));
+                holdAndGiveBack(tryAcquire(lock, limit));
             } else {
                 Nesting nesting = nestings.get(actor.choices().next(nestings.size()));
                 asked = List.of(nesting.outer(), nesting.inner());
@@ -83,7 +89,7 @@ final class BlockingCalls {
     void askBack(int which) {
         request(
                 "a request to give a lock back is not turned away",
-                () -> new AskingBack(schedule, actor, client).ask(locks.get(which)));
+                () -> new AskingBack(schedule, actor, this, client).ask(locks.get(which)));
     }
 
     /** Something that acquires nothing. */
@@ -106,6 +112,43 @@ final class BlockingCalls {
         }
     }
 
+    /** Tries, and must not be told that a free lock is busy. */
+    private Optional<Lease> tryAcquire(InterProcessLock lock) throws InterruptedException {
+        long begin = schedule.simulation().now();
+        Optional<Lease> lease = timed(ANSWER, lock::tryAcquire);
+        if (lease.isEmpty() && !schedule.wasBusySince(begin - MOST_BEHIND.toNanos())) {
+            schedule.judge().accuse("a request is not turned away", actor.name() + " was told that a free lock is busy");
+        }
+        return lease;
+    }
+
+    private Optional<Lease> tryAcquire(InterProcessLock lock, Duration limit) throws InterruptedException {
+        return timed(limit.isZero() ? ANSWER : limit, () -> lock.tryAcquire(limit));
+    }
+
+    /** A call that must end in time. */
+    <T> T timed(Duration limit, Call<T> call) throws InterruptedException {
+        long begin = schedule.simulation().now();
+        try {
+            return call.make();
+        } finally {
+            Duration took = Duration.ofNanos(schedule.simulation().now() - begin);
+            if (took.compareTo(limit.plus(SLACK)) > 0 && !actor.scheduler().wasPausedSince(begin)) {
+                schedule.judge()
+                        .accuse(
+                                "a call ends in time",
+                                actor.name() + " got its answer after " + took.toMillis() + " ms of "
+                                        + limit.toMillis());
+            }
+        }
+    }
+
+    /** A call that blocks. */
+    @FunctionalInterface
+    interface Call<T> {
+        T make() throws InterruptedException;
+    }
+
     private void holdAndGiveBack(Optional<Lease> lease) throws InterruptedException {
         if (lease.isPresent()) {
             actor.granted(lease.get());
@@ -126,7 +169,7 @@ final class BlockingCalls {
     private void nest(Nesting nesting) throws InterruptedException {
         InterProcessLock outer = locks.get(nesting.outer());
         actor.tell("takes " + outer.path() + " and then the other mode, or the same again");
-        Optional<Lease> first = Timed.tryAcquire(schedule, actor, outer, actor.duration(128));
+        Optional<Lease> first = tryAcquire(outer, actor.duration(128));
         if (first.isEmpty()) {
             return;
         }
@@ -152,7 +195,7 @@ final class BlockingCalls {
             if (actor.choices().chance(500)) {
                 return Optional.of(lock.acquire());
             }
-            Optional<Lease> lease = Timed.tryAcquire(schedule, actor, lock, LONG);
+            Optional<Lease> lease = tryAcquire(lock, LONG);
             if (lease.isEmpty()) {
                 schedule.judge()
                         .accuse("every waiter is granted or told why not", actor.name() + " waited for " + LONG);
