@@ -3,10 +3,10 @@
 
 package dev.zkrecipes.bench;
 
-import dev.zkrecipes.bench.cases.WaysToWait;
-import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import dev.zkrecipes.bench.cases.BenchCase;
 import dev.zkrecipes.bench.cases.Cases;
+import dev.zkrecipes.bench.cases.WaysToWait;
+import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Effort;
 import dev.zkrecipes.bench.measure.Metric;

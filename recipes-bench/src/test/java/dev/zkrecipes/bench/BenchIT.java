@@ -5,10 +5,10 @@ package dev.zkrecipes.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.bench.cases.WaysToWait;
-import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import dev.zkrecipes.bench.cases.BenchCase;
 import dev.zkrecipes.bench.cases.Cases;
+import dev.zkrecipes.bench.cases.WaysToWait;
+import dev.zkrecipes.bench.cases.WaysToWait.Way;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.Handles;
 import dev.zkrecipes.bench.measure.Effort;
@@ -84,7 +84,8 @@ class BenchIT {
     @Test
     void parentWatch_wakesAll_andPredecessorWatchWakesOne() throws Exception {
         ServerProcess server = servers.of(Store.MEMORY);
-        List<WaysToWait.Cost> costs = new WaysToWait(server, 3, what -> {}).compare(List.of(Way.PARENT, Way.PREDECESSOR));
+        List<WaysToWait.Cost> costs =
+                new WaysToWait(server, 3, what -> {}).compare(List.of(Way.PARENT, Way.PREDECESSOR));
         assertThat(costs)
                 .containsExactly(
                         new WaysToWait.Cost(Way.PARENT, 1, 2, 1),

@@ -117,7 +117,8 @@ final class BlockingCalls {
         long begin = schedule.simulation().now();
         Optional<Lease> lease = timed(ANSWER, lock::tryAcquire);
         if (lease.isEmpty() && !schedule.wasBusySince(begin - MOST_BEHIND.toNanos())) {
-            schedule.judge().accuse("a request is not turned away", actor.name() + " was told that a free lock is busy");
+            schedule.judge()
+                    .accuse("a request is not turned away", actor.name() + " was told that a free lock is busy");
         }
         return lease;
     }

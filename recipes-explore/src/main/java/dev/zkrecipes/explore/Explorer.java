@@ -142,7 +142,8 @@ public final class Explorer {
                         .filter(found -> found.rule().equals(violation.rule()))
                         .isPresent())
                 .shrink(violation.answers());
-        return play(Choices.replay(simplest), violation.seed(), new ArrayList<>()).orElseThrow();
+        return play(Choices.replay(simplest), violation.seed(), new ArrayList<>())
+                .orElseThrow();
     }
 
     private Optional<Violation> play(Choices choices, long seed, @Nullable List<String> trace) {

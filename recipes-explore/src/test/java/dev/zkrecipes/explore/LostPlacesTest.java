@@ -83,9 +83,7 @@ class LostPlacesTest {
                     } else {
                         deleted++;
                     }
-                    broken += observer.trace.stream().anyMatch(line -> line.contains("the connection breaks"))
-                            ? 1
-                            : 0;
+                    broken += observer.trace.stream().anyMatch(line -> line.contains("the connection breaks")) ? 1 : 0;
                 }
             }
         }

@@ -170,7 +170,9 @@ final class ProxyConnection {
         int xid = first ? PendingReplies.CONNECT_XID : frame.xid();
         if (request) {
             List<Fault> faults = controls.matching(frame.requestType(first));
-            pending.sent(xid, faults.stream().filter(fault -> !fault.kind().isOnRequest()).toList());
+            pending.sent(
+                    xid,
+                    faults.stream().filter(fault -> !fault.kind().isOnRequest()).toList());
             return faults.stream().filter(fault -> fault.kind().isOnRequest()).toList();
         }
         return xid == Frame.EVENT_XID ? controls.matching(null) : pending.answered(xid);

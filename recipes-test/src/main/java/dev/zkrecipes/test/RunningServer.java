@@ -51,7 +51,11 @@ final class RunningServer {
     }
 
     static RunningServer start(
-            ServerSettings settings, Path directory, LoopbackPort port, RequestCounts.Counter requests, LongAdder events)
+            ServerSettings settings,
+            Path directory,
+            LoopbackPort port,
+            RequestCounts.Counter requests,
+            LongAdder events)
             throws IOException {
         KitThreads.keepUncaughtExceptionHandler();
         KitThreads threads = new KitThreads("embedded-zookeeper-" + port.number());

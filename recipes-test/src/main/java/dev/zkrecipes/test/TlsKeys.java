@@ -67,8 +67,10 @@ public final class TlsKeys {
 
     private void runKeytool() {
         List<String> command = new ArrayList<>(OPTIONS);
-        command.add(0, Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-        command.addAll(List.of("-alias", name, "-dname", "CN=" + name, "-keystore", keyStore().toString()));
+        command.add(
+                0, Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        command.addAll(List.of(
+                "-alias", name, "-dname", "CN=" + name, "-keystore", keyStore().toString()));
         try {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();

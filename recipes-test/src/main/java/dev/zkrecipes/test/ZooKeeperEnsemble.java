@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.test;
 
-import dev.zkrecipes.test.internal.ChildJvms;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
+import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

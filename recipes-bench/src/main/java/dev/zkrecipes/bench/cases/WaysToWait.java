@@ -95,8 +95,7 @@ public final class WaysToWait {
     /**
      * One client holds, the others wait. After each hand-over the one that released queues again, so the length stays.
      */
-    private Cost cost(Way way, List<ZooKeeper> handles, ScheduledExecutorService timer)
-            throws InterruptedException {
+    private Cost cost(Way way, List<ZooKeeper> handles, ScheduledExecutorService timer) throws InterruptedException {
         String path = "/ways/" + way + "-" + handles.size();
         Bare.makeParents(handles.get(0), path);
         List<BareWaiter> waiters = new ArrayList<>();

@@ -23,7 +23,8 @@ public final class Bare {
 
     /** Creates and deletes a node, without looking for others in front. */
     public static Workload.Opener createAndDelete() {
-        return Workload.shared(Bare::connect, (zooKeeper, site) -> thread -> new NodeCycle(zooKeeper, site.path(), true));
+        return Workload.shared(
+                Bare::connect, (zooKeeper, site) -> thread -> new NodeCycle(zooKeeper, site.path(), true));
     }
 
     /** A cycle that goes on when the delete is sent. */

@@ -7,6 +7,7 @@ import dev.zkrecipes.bench.measure.Cycle;
 import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.measure.Workload;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import org.apache.curator.framework.CuratorFramework;

@@ -85,7 +85,8 @@ public final class Charts {
         save(waysToWait(costs, "events", WaysToWait.Cost::events), folder.resolve("ways-to-wait-events.png"));
     }
 
-    private static XYChart waysToWait(List<WaysToWait.Cost> costs, String what, ToDoubleFunction<WaysToWait.Cost> figure) {
+    private static XYChart waysToWait(
+            List<WaysToWait.Cost> costs, String what, ToDoubleFunction<WaysToWait.Cost> figure) {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)

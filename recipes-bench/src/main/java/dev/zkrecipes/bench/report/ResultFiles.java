@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.bench.report;
 
-import dev.zkrecipes.bench.cases.WaysToWait;
 import dev.zkrecipes.bench.cases.Target;
+import dev.zkrecipes.bench.cases.WaysToWait;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Metric;
 import java.util.List;

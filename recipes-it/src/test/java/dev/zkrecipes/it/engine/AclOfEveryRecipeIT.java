@@ -68,12 +68,10 @@ class AclOfEveryRecipeIT {
         READ_LOCK((client, path) -> new InterProcessReadWriteLock(client, path, MINE).readLock()),
         WRITE_LOCK((client, path) -> new InterProcessReadWriteLock(client, path, MINE).writeLock()),
         PERMITS((client, path) -> new InterProcessSemaphore(client, path, 3, MINE).permits(2)),
-        MULTI_LOCK((client, path) ->
-                new InterProcessMultiLock(client, List.of(path + "/a", path, path + "/b/c"), MINE)),
+        MULTI_LOCK(
+                (client, path) -> new InterProcessMultiLock(client, List.of(path + "/a", path, path + "/b/c"), MINE)),
         MEMBERS((client, path) -> new InterProcessMultiLock(List.of(
-                MUTEX.make(client, path),
-                PERMITS.make(client, path + "/p"),
-                WRITE_LOCK.make(client, path + "/w"))));
+                MUTEX.make(client, path), PERMITS.make(client, path + "/p"), WRITE_LOCK.make(client, path + "/w"))));
 
         private final BiFunction<ZooKeeperClient, String, InterProcessLock> maker;
 

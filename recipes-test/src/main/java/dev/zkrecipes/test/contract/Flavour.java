@@ -34,8 +34,7 @@ enum Flavour {
         return unlocking(lock, true);
     }),
     JUC_TRY_LOCK((lock, limit) -> unlocking(lock, lock.asLock().tryLock())),
-    JUC_TRY_LOCK_TIMED((lock, limit) ->
-            unlocking(lock, lock.asLock().tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)));
+    JUC_TRY_LOCK_TIMED((lock, limit) -> unlocking(lock, lock.asLock().tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)));
 
     private static final Set<Flavour> TRYING = EnumSet.of(TRY, JUC_TRY_LOCK);
     private static final Set<Flavour> LIMITED = EnumSet.of(TIMED, JUC_TRY_LOCK_TIMED);

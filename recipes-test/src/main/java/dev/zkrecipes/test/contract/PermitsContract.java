@@ -85,8 +85,7 @@ abstract class PermitsContract extends TwoSemaphores {
     @Tag("H22")
     void waiter_isWokenByAnyReturnedLease() throws InterruptedException {
         for (int returned = 0; returned < 2; returned++) {
-            List<Lease> held =
-                    List.of(own.apply(2).acquire(), own.apply(2).acquire());
+            List<Lease> held = List.of(own.apply(2).acquire(), own.apply(2).acquire());
             CompletableFuture<Lease> waiting = others.apply(2).acquireAsync();
             awaitNodes(3);
             held.get(returned).close();
@@ -197,10 +196,7 @@ abstract class PermitsContract extends TwoSemaphores {
         expireClient();
         Lease next = Soon.get(waiting);
         await().until(() -> lost.state() == LeaseState.LOST);
-        own.apply(2)
-                .tryAcquire(SOON)
-                .orElseThrow()
-                .close(); // in the next session, with the lost lease still open
+        own.apply(2).tryAcquire(SOON).orElseThrow().close(); // in the next session, with the lost lease still open
         lost.close();
         next.verify();
         next.close();

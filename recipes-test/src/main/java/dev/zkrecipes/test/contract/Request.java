@@ -137,7 +137,12 @@ final class Request {
      * @param late how late any thread would have been meanwhile
      */
     record Outcome(
-            Flavour flavour, Ending ending, @Nullable Throwable error, boolean interrupted, Duration took, Duration late) {
+            Flavour flavour,
+            Ending ending,
+            @Nullable Throwable error,
+            boolean interrupted,
+            Duration took,
+            Duration late) {
 
         /** The ways to end. */
         enum Ending {

@@ -137,8 +137,7 @@ class WorkersTest {
             Thread worker = workers.start("virtual", () -> {
                 throw failure;
             });
-            assertThat(Thread.class.getMethod("isVirtual").invoke(worker))
-                    .isEqualTo(true);
+            assertThat(Thread.class.getMethod("isVirtual").invoke(worker)).isEqualTo(true);
             assertThat(worker.getName()).isEqualTo("virtual");
             assertThatThrownBy(() -> workers.join(LIMIT)).isSameAs(failure);
         }
