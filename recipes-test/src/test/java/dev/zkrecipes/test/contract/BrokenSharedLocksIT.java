@@ -211,6 +211,9 @@ class BrokenSharedLocksIT {
                     InterProcessLock.class.getClassLoader(),
                     new Class<?>[] {InterProcessLock.class},
                     (proxy, method, arguments) -> {
+                        if (method.getName().equals("acquire")) {
+                            return one.acquire(); // by the suite, to make the path
+                        }
                         Duration limitOfTime = (Duration) arguments[0];
                         List<Lease> taken = new ArrayList<>();
                         for (int i = 0; i < permits; i++) {
