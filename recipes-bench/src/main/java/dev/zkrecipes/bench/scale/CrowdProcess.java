@@ -30,10 +30,10 @@ import java.util.stream.IntStream;
 /**
  * The main class of a JVM of a {@link Crowd}: some of the sessions, each with a path and a thread of its own.
  *
- * <p>Its questions: {@code size N} opens and closes sessions until it has its share of N. {@code start N NANOS} has its share of the first N
- * take their locks, each again after so many nanoseconds, or at once if that is 0. {@code count} begins to count, and
- * {@code stop} ends it. Its answer is the number of locks since the start, and how many microseconds each counted one
- * took to acquire.
+ * <p>Its questions: {@code size N} opens and closes sessions until it has its share of N. {@code start N NANOS} has its
+ * share of the first N take their locks, each again after so many nanoseconds, or at once if that is 0. {@code count}
+ * begins to count, and {@code stop} ends it. Its answer is the number of locks since the start, and how many
+ * microseconds each counted one took to acquire.
  */
 final class CrowdProcess {
     /** How an answer begins that is none. */
