@@ -500,7 +500,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private Stat stat(long czxid) {
         Stat stat = new Stat();
         stat.setCzxid(czxid);
-        stat.setMzxid(czxid);
+        stat.setMzxid(czxid + dataVersion);
         stat.setEphemeralOwner(owner);
         stat.setVersion(dataVersion);
         return stat;

@@ -245,7 +245,6 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Settle.
 
-    /** Finds out what became of a create after a lost answer. */
     private void settle() {
         become(Step.SETTLING);
         session().lists().askBehindWrite(group.query(), inThisState(seen -> {
@@ -524,7 +523,6 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Endings.
 
-    /** The queue, if it is in one. */
     @Override
     void leave() {
         List<QueuePlace> leaving = places;

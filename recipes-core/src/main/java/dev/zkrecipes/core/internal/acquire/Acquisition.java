@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class Acquisition extends SessionTask implements Requests.UnderWay
         permits AcquireLoop, Downgrade {
 
-    /** Whether to queue, or to take the lock only if nobody is in front. */
     public enum Mode {
         QUEUE,
         TRY
@@ -42,10 +41,8 @@ public abstract sealed class Acquisition extends SessionTask implements Requests
         this.mode = mode;
     }
 
-    /** Begins, on the engine thread. */
     abstract void start();
 
-    /** Gives up the nodes of a machine that ends without a grant. */
     abstract void leave();
 
     /** Whether another request was seen holding the lock, or queued ahead of this one. Any thread. */

@@ -82,7 +82,6 @@ final class CreateNodes {
         }
     }
 
-    /** Another create of the same, with nodes of its own. */
     CreateNodes anew() {
         return new CreateNodes(requests, group, session, parents);
     }
@@ -92,7 +91,6 @@ final class CreateNodes {
         return nodes.stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
     }
 
-    /** The nodes as the drivers see them. */
     List<LockNode> parsed() {
         List<LockNode> own = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
@@ -138,7 +136,6 @@ final class CreateNodes {
         }
     }
 
-    /** Counts the nodes, or refuses them. */
     private void admit() {
         try {
             long size = 0;
@@ -262,7 +259,6 @@ final class CreateNodes {
 
     // ---- What became of a create that got no answer.
 
-    /** Notes which nodes this list shows, and returns the others. */
     List<OwnNode> noteFound(ChildrenSnapshot list) {
         List<OwnNode> missing = new ArrayList<>();
         for (OwnNode node : nodes) {

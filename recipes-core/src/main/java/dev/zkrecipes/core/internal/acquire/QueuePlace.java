@@ -39,7 +39,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueuePlace {
 
-    /** A request that waits in the queue of a path. Confined to the engine thread. */
     interface Waiter {
         /** The driver grants, by what the view knows. */
         void onTurn();
@@ -53,7 +52,6 @@ final class QueuePlace {
         /** Runs a part of the request's work; an exception from it fails the request. */
         void guard(Runnable work);
 
-        /** The request cannot be granted. It leaves. */
         void fail(LockException why);
     }
 
@@ -82,7 +80,6 @@ final class QueuePlace {
         this.ownWatch = new OwnNodeWatch(waiter);
     }
 
-    /** Begins to watch the rule, and in a while our own node. */
     void watch() {
         untilOwnIsWatched = session.afterAWhile(() -> waiter.guard(this::watchOwnNode));
         if (spec.hasSharedRule()) {
@@ -118,7 +115,6 @@ final class QueuePlace {
         return granted;
     }
 
-    /** Whether the node was there after all changes that are known. */
     boolean isStanding() {
         return session.watches().tellsDeletionOf(node.path()) && isInOrder();
     }

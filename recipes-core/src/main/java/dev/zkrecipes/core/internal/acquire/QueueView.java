@@ -26,8 +26,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import org.apache.zookeeper.data.Stat;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The queue of one lock path as one session sees it, and the requests of this client that wait in it. What is seen is
@@ -46,13 +44,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueView implements WatchRegistry.Subscriber {
 
-    /** The version of the data of a path. That of a path that was deleted and recreated starts at 0 again. */
-    private record RuleVersion(long czxid, int version) {
-        static RuleVersion of(Stat stat) {
-            return new RuleVersion(stat.getCzxid(), stat.getVersion());
-        }
-    }
-
     final Session session;
     final String path;
     private final NodeCleaner cleaner;
@@ -63,7 +54,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     private final Set<String> goneSince = new HashSet<>();
     private ChildrenSnapshot list;
     private int listedIn;
-    private @Nullable RuleVersion decidedBy; // none before a list had a rule
+    private long decidedBy = -1; // the mzxid of the rule, once a list had one
     private boolean watchesRule;
 
     /** Begins with a list that was taken just now. {@code onEmpty} runs when nobody waits here any more. */
@@ -116,13 +107,11 @@ final class QueueView implements WatchRegistry.Subscriber {
         return session.isConnected() && listedIn == session.order() && knowsRule;
     }
 
-    /** Whether the end of this node would be heard of. */
     boolean isKnownToStand(LockNode other) {
         return session.nodes().has(NodeId.in(other.name()))
                 || session.watches().tellsDeletionOf(LockPath.child(path, other.name()));
     }
 
-    /** Whether there is only one node below the path, by what is known. */
     boolean hasOneNode() {
         return list.names(path).stream()
                         .filter(name -> !goneSince.contains(name))
@@ -131,7 +120,6 @@ final class QueueView implements WatchRegistry.Subscriber {
                 == 1;
     }
 
-    /** The data of the path, which shared rules are in. */
     Optional<Content> rule() {
         return list.rule(path);
     }
@@ -167,9 +155,9 @@ final class QueueView implements WatchRegistry.Subscriber {
 
     /** Another rule than before puts all in doubt. A list for requests without a rule lacks it, and changes nothing. */
     private void noteRule() {
-        RuleVersion before = decidedBy;
-        decidedBy = rule().map(rule -> RuleVersion.of(rule.stat())).orElse(before);
-        if (before != null && !before.equals(decidedBy)) {
+        long before = decidedBy;
+        decidedBy = rule().map(rule -> rule.stat().getMzxid()).orElse(before);
+        if (before >= 0 && before != decidedBy) {
             putInDoubt();
         }
     }
@@ -180,7 +168,7 @@ final class QueueView implements WatchRegistry.Subscriber {
 
     @Override
     public void onRead(String rulePath, Content content) {
-        if (decidedBy != null && !decidedBy.equals(RuleVersion.of(content.stat()))) {
+        if (decidedBy >= 0 && decidedBy != content.stat().getMzxid()) {
             putInDoubt();
         }
     }
@@ -247,7 +235,6 @@ final class QueueView implements WatchRegistry.Subscriber {
 
         // ---- The nodes that the first waits for.
 
-        /** Whether the end of each node would be heard of. */
         boolean hearsOf(List<LockNode> nodes) {
             for (LockNode node : nodes) {
                 if (!watched.contains(node.name()) && !isKnownToStand(node)) {

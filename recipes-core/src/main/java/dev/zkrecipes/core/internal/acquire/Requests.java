@@ -35,7 +35,6 @@ import org.slf4j.LoggerFactory;
 
 /** What the requests of one client share, and which of them are under way. Thread-safe. */
 public final class Requests {
-    /** A request that has begun. */
     public interface UnderWay {
         String lockPath();
 
@@ -191,7 +190,6 @@ public final class Requests {
         return isNew;
     }
 
-    /** The requests that are under way now; may be called at any time. */
     public Collection<UnderWay> open() {
         return Collections.unmodifiableSet(open);
     }

@@ -50,7 +50,6 @@ public final class AdaptedLock extends OwnedLock {
         this.foreign = foreign;
     }
 
-    /** A lock that works on no client. */
     public static AdaptedLock of(ForeignLock foreign, Callbacks callbacks) {
         return new AdaptedLock(
                 foreign, "lock-", LockOptions.defaults(), callbacks, null, new LockDataTable(List.of(), null));

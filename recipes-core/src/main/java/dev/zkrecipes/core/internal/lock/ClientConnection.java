@@ -213,7 +213,6 @@ public final class ClientConnection {
 
     // ---- The end.
 
-    /** Nobody need wait for a connection any more: the client is being closed. */
     void endWaits() {
         connected.complete(false);
     }

@@ -85,7 +85,6 @@ final class ClientSessions {
         }
     }
 
-    /** Uses other servers now and for all later sessions. On the engine thread. */
     void use(HandleKind.Opened servers, String connectString) {
         servers.use(connectString);
         living().forEach(session -> session.zk().handle().ifPresent(handle -> {
@@ -104,7 +103,6 @@ final class ClientSessions {
         return source;
     }
 
-    /** The sessions that have not ended; any thread may ask. */
     List<Session> living() {
         return List.copyOf(living);
     }

@@ -66,7 +66,6 @@ public final class EngineLock extends OwnedLock {
         return new EngineLock(client, LockGroup.of(spec), Owner.THREAD, other, isExclusive, true);
     }
 
-    /** Several locks as one, held by threads, re-entrantly. An IllegalArgumentException says why they cannot be. */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
         List<LockSpec> all = members.stream()
                 .flatMap(member -> member.group().all().stream())

@@ -137,7 +137,6 @@ final class ForeignHeld extends Held {
         var unused = ends("what it stands on was lost");
     }
 
-    /** With its time, it is given back. */
     @Override
     public void lose(String reason) {
         if (ends(reason)) {

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code LinkageTest} proves that these versions have all that is called.
  */
 public final class JarVersions {
-    /** The first with reads in a {@code multi}. */
     static final String OLDEST_ZOOKEEPER = "3.6.0";
 
     static final String OLDEST_GUAVA = "23.3";

@@ -39,7 +39,6 @@ import org.slf4j.LoggerFactory;
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /** A hold, or what is kept of a loose one; and those that were opened before. */
     @SuppressWarnings("serial") // never serialized
     private static final class Link extends AtomicReference<Object> {
         private volatile @Nullable Link older;
@@ -226,7 +225,6 @@ public final class LockData implements Held.Listener {
         }
     }
 
-    /** The youngest first. */
     private List<Loose> forgotten(String path) {
         List<Loose> forgotten = new ArrayList<>(0);
         for (Link link = open.get(path); link != null; link = link.older) {
@@ -358,14 +356,12 @@ public final class LockData implements Held.Listener {
 
     // ---- Asking.
 
-    /** The number of open holds of exactly these locks. */
     int count(LockGroup group) {
         return (int) on(group.paths().get(0))
                 .filter(hold -> hold.group().equals(group))
                 .count();
     }
 
-    /** Whether holds that stand cover all these locks. */
     boolean holds(LockGroup group) {
         return group.all().stream().allMatch(this::holds);
     }
@@ -379,7 +375,6 @@ public final class LockData implements Held.Listener {
         return false;
     }
 
-    /** Throws a {@link LockLostException} if an open hold is lost. */
     void requireNoneLost() {
         open.keySet().forEach(this::closeForgotten);
         all().forEach(Hold::requireNotLost);

@@ -45,7 +45,6 @@ final class ObservedRequest implements Held.Observer {
     private volatile long grantedAt;
     private boolean isSlow; // on the engine thread
 
-    /** Begins, of which these observers are told. */
     ObservedRequest(List<LockObserver> told, EngineScheduler clock, Callbacks callbacks, LockGroup group) {
         this.clock = clock;
         this.callbacks = callbacks;
@@ -85,7 +84,6 @@ final class ObservedRequest implements Held.Observer {
         }
     }
 
-    /** The caller has a hold on these grants. */
     void granted(List<? extends Held> grants) {
         if (state.compareAndSet(State.WAITING, State.HELD)) {
             grantedAt = clock.nanoTime();

@@ -38,7 +38,6 @@ final class OneShotRequest<T> implements SessionSource.User {
         this.ask = ask;
     }
 
-    /** Begins; the future completes on the engine thread. */
     CompletableFuture<T> launch() {
         requests.ask(spec.path(), result);
         requests.scheduler().execute(() -> requests.sessions().request(this));
@@ -80,7 +79,6 @@ final class OneShotRequest<T> implements SessionSource.User {
         }));
     }
 
-    /** Whether it is answered, or no longer waited for. */
     boolean isOver() {
         return result.isDone();
     }

@@ -211,12 +211,10 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return owner == Owner.THREAD ? table.mine() : ofInstance;
     }
 
-    /** Where a new hold of the caller is recorded. */
     final LockData mineToOpen() {
         return owner == Owner.THREAD ? table.mineToOpen() : ofInstance;
     }
 
-    /** Where leases of asynchronous requests are recorded. */
     final LockData asynchronous() {
         return asynchronous;
     }

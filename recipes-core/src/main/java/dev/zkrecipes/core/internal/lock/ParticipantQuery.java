@@ -68,7 +68,6 @@ final class ParticipantQuery {
         return new ParticipantQuery(requests, spec, false, Integer.MAX_VALUE);
     }
 
-    /** Only the first holders. */
     static ParticipantQuery ofHolders(Requests requests, LockSpec spec, int most) {
         return new ParticipantQuery(requests, spec, true, most);
     }

@@ -33,7 +33,6 @@ public final class PathQueries {
         this.client = client;
     }
 
-    /** One look at the queue of a lock and at its rule, by one request. */
     public LockSnapshot snapshot() throws InterruptedException {
         return ask(
                 "the queue of",
@@ -84,7 +83,6 @@ public final class PathQueries {
 
     // ---- The rule.
 
-    /** Empty if the path does not exist. */
     private void readRule(OneShotRequest<Optional<Content>> request, Session session) {
         session.zk().read(spec.path(), answer -> {
             switch (answer.code()) {

@@ -77,7 +77,6 @@ public final class CounterReset {
         return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
     }
 
-    /** The error of a request whose number is too high, while others are below the path. */
     public static LockLimitException refusedFor(String path, List<String> others) {
         return others.stream()
                 .filter(name -> !LockNode.isLockForm(name))
@@ -87,7 +86,6 @@ public final class CounterReset {
                         path, "There are " + others.size() + " other nodes, such as " + Printable.of(others.get(0))));
     }
 
-    /** The error of a request whose number is too high, when the reset was refused. */
     public static LockLimitException refused(String path, Code code) {
         if (code == Code.NOTEMPTY) {
             return notYet(path, "Another request has just come, or a node that is not ephemeral lies below it");

@@ -69,7 +69,6 @@ public abstract class Held {
 
     // ---- What differs.
 
-    /** The state of one that has not ended. */
     protected abstract LeaseState standing();
 
     /** Ends it as lost, unless it has ended. */
@@ -81,7 +80,6 @@ public abstract class Held {
     /** Whether nothing is left to give back. */
     public abstract boolean hasEnded();
 
-    /** The error for who uses it though it is lost. */
     public abstract LockLostException lost();
 
     public abstract Map<String, Long> tokens();
@@ -160,7 +158,6 @@ public abstract class Held {
         }
     }
 
-    /** It has ended. */
     protected final void tellListener() {
         told = true;
         if (limit != null) {
@@ -186,7 +183,6 @@ public abstract class Held {
         return observer;
     }
 
-    /** It has ended. */
     protected final void tellObserver() {
         Observer only = observer == null ? null : OBSERVER.getAndSet(this, null);
         End last = end;
@@ -230,7 +226,6 @@ public abstract class Held {
         return false;
     }
 
-    /** The worst of their states. */
     public static LeaseState state(List<? extends Held> grants) {
         LeaseState worst = LeaseState.HELD;
         for (int i = 0; i < grants.size(); i++) {

@@ -121,7 +121,6 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
         return gone;
     }
 
-    /** Never blocks. */
     @Override
     public CompletableFuture<Void> release(boolean waits) {
         if (endByNow() == null && endAsReleased()) { // a look at the clock: its time may be over
@@ -165,7 +164,6 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
         }
     }
 
-    /** Whether nobody has. */
     private boolean beginAfterEnd() {
         boolean begins = !isSeenTo;
         isSeenTo = true;

@@ -17,7 +17,6 @@ public final class HoldLimit {
     private volatile @Nullable Timer timer;
     private volatile boolean changed;
 
-    /** From now on. */
     public HoldLimit(EngineScheduler scheduler, Duration most) {
         this(scheduler, scheduler.nanoTime(), most.toNanos(), false);
     }

@@ -39,7 +39,6 @@ import org.slf4j.LoggerFactory;
 final class Leftover {
     private static final Logger log = LoggerFactory.getLogger(Leftover.class);
 
-    /** What it waits for. */
     enum State {
         UNANSWERED, // the answer to its create
         READY, // room among those that are being deleted
@@ -203,7 +202,6 @@ final class Leftover {
         gone.complete(null);
     }
 
-    /** Goes on after it was not found though its session lives. */
     private void miss() {
         cleaner.missed(node);
         finish();

@@ -165,7 +165,6 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** Looks for a node, unless it was found already or is being looked for. */
     private void lookFor(OwnNode node) {
         if (node.existence() == OwnNode.Existence.MISSING
                 && !onPath(node.lockPath()).containsKey(node)) {
@@ -320,7 +319,6 @@ public final class NodeCleaner implements SessionSource.User {
         return refused.containsKey(lockPath);
     }
 
-    /** One was refused: for the first time, in its turn, or out of turn. */
     void onRefused(Leftover leftover, int times) {
         Set<Leftover> turns = refused.computeIfAbsent(leftover.node.lockPath(), path -> new LinkedHashSet<>());
         boolean hadTurn = turns.isEmpty() || isNext(turns, leftover);

@@ -66,7 +66,6 @@ public final class OwnNode {
     private int counted;
     private int looks;
 
-    /** A node that ZooKeeper numbers. */
     public OwnNode(Session session, LockSpec spec, RandomGenerator random) {
         this(session, spec, spec.nodeName(), false, random);
     }
@@ -79,7 +78,6 @@ public final class OwnNode {
         this.numberIsGiven = numberIsGiven;
     }
 
-    /** A node at the place of another one, which is held. */
     public static OwnNode atPlaceOf(OwnNode held, LockSpec spec, RandomGenerator random) {
         String name = held.name();
         String number = name.substring(name.length() - LockNode.SEQUENCE_DIGITS);
@@ -135,7 +133,6 @@ public final class OwnNode {
         return Long.parseLong(node, length - LockNode.SEQUENCE_DIGITS, length, 10);
     }
 
-    /** What to call the node in messages, also before its number is known. */
     public String describe() {
         return path == null ? prefix + "?" : path;
     }
@@ -211,7 +208,6 @@ public final class OwnNode {
         }
     }
 
-    /** Notes which nodes one request creates, this one among them: it creates all of them or none. */
     public void createdTogether(List<OwnNode> all) {
         createdTogether = all;
     }
@@ -220,7 +216,6 @@ public final class OwnNode {
         return createdTogether;
     }
 
-    /** Notes the maker of the path that the node is to be created below. */
     public void madeBelow(ParentMaker maker) {
         parents = maker;
     }
@@ -253,7 +248,6 @@ public final class OwnNode {
         mayBeMadeTwice = true;
     }
 
-    /** Whether it may appear once more after it is deleted. */
     boolean mayBeMadeTwice() {
         return mayBeMadeTwice;
     }

@@ -96,7 +96,6 @@ public final class RevocationListeners {
         });
     }
 
-    /** Each once, though it may mark several nodes. */
     private Map<String, RevocationRequest> known() {
         Map<String, RevocationRequest> known = new LinkedHashMap<>();
         seen.values().forEach(marks -> marks.forEach(mark -> known.put(mark.id(), mark)));
