@@ -89,18 +89,17 @@ final class Silence {
         if (givenUp) {
             scheduler.execute(asked::expire);
         }
-        return asked;
+        return asked::take; // with fewer frames than a consumer
     }
 
-    private final class Asked<T> implements Consumer<Answer<T>> {
+    private final class Asked<T> {
         private final Consumer<Answer<T>> reply;
 
         Asked(Consumer<Answer<T>> reply) {
             this.reply = reply;
         }
 
-        @Override
-        public void accept(Answer<T> answer) {
+        void take(Answer<T> answer) {
             if (unanswered.removeFirstOccurrence(this)) {
                 Code code = answer.code();
                 heard |= code != Code.CONNECTIONLOSS && code != Code.REQUESTTIMEOUT;
@@ -109,7 +108,7 @@ final class Silence {
         }
 
         void expire() {
-            accept(Answer.failed(Code.SESSIONEXPIRED));
+            take(Answer.failed(Code.SESSIONEXPIRED));
         }
     }
 }
