@@ -31,7 +31,8 @@ final class Client implements AutoCloseable {
 
     private Client(String connectString, int timeoutMillis) {
         try {
-            zooKeeper = new ZooKeeper(connectString, timeoutMillis, this::stateChanged);
+            // Twice: with one address only, ZooKeeper's client waits a second longer before it connects again.
+            zooKeeper = new ZooKeeper(connectString + "," + connectString, timeoutMillis, this::stateChanged);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

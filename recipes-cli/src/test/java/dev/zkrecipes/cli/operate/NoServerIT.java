@@ -10,8 +10,11 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** In a class of its own, for others to run while it waits. */
+@Execution(ExecutionMode.CONCURRENT)
 class NoServerIT {
     @Test
     void noServer_endsWith69() {

@@ -22,9 +22,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The launcher and the JVM beside it: what each does when the other is gone, or stands still. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Execution(ExecutionMode.CONCURRENT)
 class KeeperIT {
     private static final String OBEDIENT = "trap 'echo told; exit 3' TERM; echo pid $$; while :; do sleep 0.1; done";
     private static final String DEAF = "trap '' TERM; echo pid $$; while :; do sleep 0.1; done";

@@ -26,6 +26,8 @@ import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@code zklock lead}: a command in each term. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
+@Execution(ExecutionMode.CONCURRENT)
 class LeadIT {
     /** Leads until it is told to end, or a line comes. */
     private static final String LEADS =

@@ -25,8 +25,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What becomes of the command when the lock, the server or the session goes. */
+@Execution(ExecutionMode.CONCURRENT)
 class RunLossIT {
     /** Says who it is, and ends when it is told to. */
     private static final String OBEDIENT =

@@ -21,7 +21,6 @@ import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,24 +34,20 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A path, a node or a request too large for a packet fails its own lock, and costs others at most two connections. */
 @Tag("H75")
 @Timeout(120)
-@WithZooKeeper
+@Execution(ExecutionMode.CONCURRENT)
 class LargePacketsIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+    private final EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+    private final String path = "/large";
     private ZooKeeperClient client;
     private Lease other;
     private RequestCounts before;
-
-    LargePacketsIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/large-" + test.getTestMethod().orElseThrow().getName();
-    }
 
     @BeforeEach
     void holdAnotherLock() throws Exception {
@@ -67,6 +62,7 @@ class LargePacketsIT {
     @AfterEach
     void close() {
         client.close();
+        server.close();
     }
 
     private long brokenConnections() {

@@ -24,12 +24,15 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that answer nothing to clients without an authentication, and keep their sessions. */
 @Timeout(120)
 @Tag("H110")
+@Execution(ExecutionMode.CONCURRENT)
 class RequiredAuthenticationIT {
     private static final String SASL = "zookeeper.sessionRequireClientSASLAuth=true"
             + " zookeeper.authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider";

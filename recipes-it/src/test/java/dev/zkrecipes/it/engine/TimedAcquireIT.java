@@ -36,10 +36,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What a timed acquire of every kind says at its end: that the lock is busy, or that nobody knows. */
 @Timeout(120)
 @WithZooKeeper(tickTimeMillis = 100)
+@Execution(ExecutionMode.CONCURRENT)
 class TimedAcquireIT {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final Duration WAIT = Duration.ofSeconds(1);
@@ -150,7 +153,7 @@ class TimedAcquireIT {
                                 Soon.await().until(() -> asking.connectionState() != ConnectionState.CONNECTED);
                             },
                             task -> new Thread(task, "cutter").start());
-                    told = catchThrowable(() -> lock.tryAcquire(Duration.ofSeconds(5)));
+                    told = catchThrowable(() -> lock.tryAcquire(Duration.ofSeconds(2)));
                     cutInTime = cut.isDone();
                     isOver.set(true);
                     Soon.get(cut);

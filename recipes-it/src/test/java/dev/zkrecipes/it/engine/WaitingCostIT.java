@@ -17,7 +17,6 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,32 +27,28 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What many waiters cost the server: nothing while they wait, and one request for all of them wherever one is enough. */
 @Timeout(120)
-@WithZooKeeper
+@Execution(ExecutionMode.CONCURRENT)
 class WaitingCostIT {
     private static final int LOST_CREATES = 300;
     private static final Duration T = Duration.ofSeconds(12);
     private static final int WINDOWS = 3;
 
-    private final EmbeddedZooKeeper server;
-    private final String path;
+    private final EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+    private final String path = "/waiting";
     private final List<ZooKeeperClient> clients = new ArrayList<>();
-
-    WaitingCostIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/waiting/" + test.getTestMethod().orElseThrow().getName();
-    }
 
     @AfterEach
     void close() {
         clients.forEach(ZooKeeperClient::close);
-        await().until(() -> server.sessions().isEmpty());
+        server.close();
     }
 
     private ZooKeeperClient connect(String to, Duration timeout) throws InterruptedException {

@@ -33,7 +33,8 @@ final class Contenders implements AutoCloseable {
         this.server = server;
         this.recipe = recipe;
         this.proxy = FaultProxy.to(server);
-        this.client = connect(proxy.connectString(), session);
+        // Twice: with one address only, ZooKeeper's client waits a second longer before it connects again.
+        this.client = connect(proxy.connectString() + "," + proxy.connectString(), session);
         this.rivals = connect(server.connectString(), SESSION);
     }
 
