@@ -16,8 +16,8 @@ import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
-import dev.zkrecipes.core.internal.zk.OpenedHandles;
-import dev.zkrecipes.core.internal.zk.WrappedHandles;
+import dev.zkrecipes.core.internal.zk.OpenedHandle;
+import dev.zkrecipes.core.internal.zk.WrappedHandle;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -68,14 +68,16 @@ final class ClientSessions {
     private SessionSource sourceOf(Supplier<Backoff> newPace) {
         if (kind instanceof HandleKind.Opened opened) {
             return new OpenedSessions(
-                    () -> session(new OpenedHandles(opened, settings, scheduler)), newPace.get(), scheduler);
+                    () -> session(told -> OpenedHandle.open(opened, settings, scheduler, told)),
+                    newPace.get(),
+                    scheduler);
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
-            return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
+            return new WrappedSession(() -> session(told -> WrappedHandle.open(wrapped.handle(), scheduler, told)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
             return new SuppliedSessions(
                     supplied.supplier(),
                     EngineThreads.supplier(),
-                    found -> session(new WrappedHandles(found, scheduler)),
+                    found -> session(told -> WrappedHandle.open(found, scheduler, told)),
                     connection::use,
                     scheduler,
                     newPace.get());

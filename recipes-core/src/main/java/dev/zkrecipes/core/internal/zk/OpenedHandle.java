@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.zk;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
@@ -15,22 +16,14 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** Opens handles of our own. */
-public final class OpenedHandles implements ZooKeeperOperations.Factory {
+/** A handle of our own. */
+public final class OpenedHandle {
     private static final Duration LONGEST_PAUSE_OF_THE_CLIENT = Duration.ofSeconds(2);
 
-    private final HandleKind.Opened servers;
-    private final ClientSettings settings;
-    private final EngineScheduler scheduler;
+    private OpenedHandle() {}
 
-    public OpenedHandles(HandleKind.Opened servers, ClientSettings settings, EngineScheduler scheduler) {
-        this.servers = servers;
-        this.settings = settings;
-        this.scheduler = scheduler;
-    }
-
-    @Override
-    public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> told) {
+    public static ZooKeeperOperations open(
+            HandleKind.Opened servers, ClientSettings settings, EngineScheduler scheduler, Consumer<State> told) {
         HandleStates states = new HandleStates(told, scheduler);
         AtomicReference<ZooKeeper> opened = new AtomicReference<>(); // events are looked at after it was opened
         ZKClientConfig config = settings.clientConfig();
@@ -49,7 +42,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
                     config == null ? new ZKClientConfig() : config);
             opened.set(handle);
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            return new HandleOperations(handle, states, scheduler, true, () -> close(handle));
+            return new HandleOperations(handle, states, scheduler, true, () -> close(handle, scheduler));
         } catch (IOException | RuntimeException e) {
             throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
         }
@@ -59,7 +52,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
      * Waits for the server no longer than ZooKeeper's client does itself: if a thread of its own has died, it would
      * wait forever.
      */
-    private void close(ZooKeeper handle) {
+    private static void close(ZooKeeper handle, EngineScheduler scheduler) {
         Thread closing = Thread.currentThread();
         Duration limit = Duration.ofMillis(handle.getSessionTimeout()).plus(LONGEST_PAUSE_OF_THE_CLIENT);
         EngineScheduler.Timer timer = scheduler.schedule(limit, closing::interrupt);
