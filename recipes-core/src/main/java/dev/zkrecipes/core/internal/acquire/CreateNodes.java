@@ -33,12 +33,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The create of one node, or of several by one {@code multi}, sent once; and what a request asks about its nodes and
- * their paths until it waits. A {@code multi} creates all of them or none. Confined to the engine thread.
+ * The create of one node, or by one {@code multi} of several, all or none; and what a request asks about its nodes and
+ * their paths until it waits. Confined to the engine thread.
  *
- * <p>The answer to a {@code multi} does not tell the transaction's id, which the fencing token is made of: a create in
- * it is answered with the path alone. A write of data is answered with a Stat; so the {@code multi} also makes a node,
- * writes to it and deletes it. Nobody ever sees that one.
+ * <p>The answer to a {@code multi} does not tell the transaction's id, which the fencing token is made of, except for a
+ * write of data; so it also makes a node that nobody ever sees, writes to it and deletes it.
  */
 final class CreateNodes {
     private static final String PROBE = "-zxid";

@@ -22,20 +22,18 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of ours in a {@link QueueView}, and the request that waits behind it.
+ * A node of ours in a {@link QueueView}, and the request that waits behind it. Confined to the engine thread.
  *
- * <p><b>What is watched.</b> Unwatched nodes in front may have gone since the list without our knowing. So when what a
- * request waited for is gone and more is in front of it than was watched, it is in doubt too: one list costs less than
- * trying the nodes one by one. Our own node is watched at once if the request is next in line, since only then can a
- * deletion be a grant; otherwise after a while.
+ * <p><b>What is watched.</b> Unwatched nodes in front may have gone without our knowing. So when what a request waited
+ * for is gone and more is in front of it than was watched, it is in doubt: one list costs less than trying the nodes
+ * one by one. Our own node is watched at once if the request is next in line, since only then can a deletion be a
+ * grant; otherwise after a while.
  *
  * <p><b>Behind another waiter.</b> Where requests are served in order, a request behind another waiting one watches
- * what that one waits for, not that one itself. When such a node is gone, the one in front is granted. While it holds,
- * ours prepares: it watches its own node and the one in front, and takes a list if more was in front than is accounted
- * for. So the next deletion is a grant, with no list between the two. This decides when requests are sent, never what
- * is granted: what is watched blocks ours too, whatever the one in front does.
- *
- * <p>Confined to the engine thread.
+ * what that one waits for. When such a node is gone, the one in front is granted. While it holds, ours prepares: it
+ * watches its own node and the one in front, and takes a list if more was in front than is accounted for. So the next
+ * deletion is a grant, with no list between the two. This decides when requests are sent, never what is granted: what
+ * is watched blocks ours too, whatever the one in front does.
  */
 final class QueuePlace {
 

@@ -11,11 +11,9 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The oldest jars that this library works with. The build of an application may settle on older ones, which would show
- * as a missing method in the middle of an acquire; so that is checked when a client is made. Each jar is known by a
- * method that came with the oldest version and that the engine calls.
- *
- * <p>{@code LinkageTest} proves that these versions have all that is called.
+ * The oldest jars that this library works with, each known by a method that came with it: a client is not made with an
+ * older one, as it would show as a missing method in the middle of an acquire. {@code LinkageTest} proves that these
+ * have all that is called.
  */
 public final class JarVersions {
     static final String OLDEST_ZOOKEEPER = "3.6.0";

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them.
  * Whoever looks meanwhile misses nothing that was open before. Thread-safe.
  *
- * <p>A hold that is closed counts no more from that moment on; to take it out only frees memory. A lost hold is kept
- * only weakly, so it counts no more once nobody has its lease: no one else could ever close it.
+ * <p>A hold that is closed counts no more; to take it out only frees memory. A {@link Loose} one is kept only weakly: a
+ * lost one counts no more once nobody has its lease, as no one else could ever close it.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);

@@ -28,9 +28,8 @@ import org.slf4j.LoggerFactory;
  * All holds of one client: a record for each thread that holds anything, through whatever lock objects, and one for the
  * leases that belong to no thread. Thread-safe.
  *
- * <p>It warns when a request waits for a lock that a thread of this process died with, once for each thread and lock;
- * and of a lock that nobody can give back because its lease was dropped. It looks once a second for all requests of a
- * client, and a last time after them; while there are none, it does not look.
+ * <p>Once a second, and a last time after the last request, it looks whether one waits for what a thread of this
+ * process died with, or a lease of no thread was dropped, and warns of each once.
  */
 public final class LockDataTable {
     private static final Logger log = LoggerFactory.getLogger(LockDataTable.class);

@@ -20,13 +20,12 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Resets the counter from which ZooKeeper numbers the children of a path. It sticks at 2^31-1, after which numbers
- * repeat, so it is started anew long before that: by one {@code multi} that checks that nobody has written to the path
- * since it was read, deletes it, which ZooKeeper refuses if anybody is below it, and creates it with the same data and
- * ACL.
+ * Resets the counter from which ZooKeeper numbers the children of a path, long before it sticks at 2^31-1 and numbers
+ * repeat: one {@code multi} checks that nobody has written to the path since it was read, deletes it, which ZooKeeper
+ * refuses if anybody is below it, and creates it with the same data and ACL.
  *
- * <p>ZooKeeper does not tell containers from persistent nodes. A path with data is recreated as a persistent node, any
- * other as a container: that is how this library creates its paths.
+ * <p>ZooKeeper does not tell containers from persistent nodes: a path with data is recreated as a persistent node, any
+ * other as a container, as this library creates them.
  */
 public final class CounterReset {
     private final Session session;

@@ -27,13 +27,11 @@ import org.slf4j.LoggerFactory;
  * made for it. {@link NodeCleaner} shows its states. Confined to the engine thread.
  *
  * <ul>
- *   <li>A node that was created is deleted. ZooKeeper may refuse that for a node that does not exist, because it looks
- *       at the rights first; so after a refusal a read tells whether the node is there.
+ *   <li>ZooKeeper may refuse to delete a node that does not exist, because it looks at the rights first; so after a
+ *       refusal a read tells whether it is there.
  *   <li>A node whose create got no answer is looked for behind a committed write, and twice more much later
- *       ({@link NodeCleaner#missed}). If its session has ended, that is when the server must have ended that session
- *       too.
- *   <li>ZooKeeper never removes a container that never had a child, so it is deleted, unless it is in use; also one
- *       that may have been made.
+ *       ({@link NodeCleaner#missed}); if its session has ended, when the server must have ended it, too.
+ *   <li>ZooKeeper never removes a container that never had a child, so it is deleted, if it may be there and is unused.
  * </ul>
  */
 final class Leftover {

@@ -42,14 +42,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for
- *       us may live on at the server, and its nodes would block everybody. At most {@value #WINDOW} are under way at a
- *       time. What has to be looked for takes no place before it is found, so that one list serves all that wait for a
- *       connection.
- *   <li>What may exist is looked for until it is known to be gone, even if its create was not answered.
- *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log. It is repeated until the
- *       node is gone: after a change of the rights, through another client or with its session. The right to delete is
- *       the path's, so those that were refused on one path take turns at growing intervals. When one of them is gone,
- *       the next follows at once.
+ *       us may live on at the server. At most {@value #WINDOW} are under way at a time. What has to be looked for takes
+ *       no place before it is found, so that one list serves all.
+ *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log, and repeated until the
+ *       node is gone. The right to delete is the path's, so those that were refused on one path take turns at growing
+ *       intervals. When one of them is gone, the next follows at once.
  * </ul>
  *
  * <p>Confined to the engine thread.

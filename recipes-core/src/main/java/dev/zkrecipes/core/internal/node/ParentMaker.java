@@ -18,13 +18,12 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty again, or with a node of
- * its own that stays because it keeps the lock's rule. It begins at the bottom and asks for nothing above what exists,
- * where the client may have no rights.
+ * Makes the path of a lock, of container nodes, which ZooKeeper removes when they are empty again, or with a last node
+ * that stays because it keeps the lock's rule. It begins at the bottom: above what exists it may have no rights.
  *
- * <p>ZooKeeper never removes a container that never had a child. Of those that are made here only the last one can be
- * such, as the others have it below them, or one whose create got no answer. A request that gives up before it has made
- * a node in it {@linkplain #leave asks} for the paths. Confined to the engine thread.
+ * <p>ZooKeeper never removes a container that never had a child. Only the last one that is made here can be such, or
+ * one whose create got no answer. Who gives up before it has made a node in it {@linkplain #leave asks} for the paths.
+ * Confined to the engine thread.
  */
 public final class ParentMaker {
     private final Session session;
