@@ -8,7 +8,6 @@ import dev.zkrecipes.cli.text.PlainText;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -29,9 +28,10 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
         ParameterException told = error instanceof UnmatchedArgumentException
                 ? error
                 : unknownOption(command).orElse(error);
-        err.println("zklock: " + OptionNames.usual(message(told, command), command.getCommandSpec()));
+        err.println("zklock: " + message(told, command));
         if (!UnmatchedArgumentException.printSuggestions(told, err) && isUnknownCommand(told, command)) {
-            err.println("There are " + commands(command) + ".");
+            err.println(
+                    "There are " + String.join(", ", command.getSubcommands().keySet()) + ".");
         }
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         return ExitCodes.USAGE;
@@ -58,10 +58,6 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
                 && !unmatched.isUnknownOption()
                 && command.getCommandSpec().root().userObject() == command.getCommand()
                 && !command.getSubcommands().isEmpty();
-    }
-
-    private static String commands(CommandLine command) {
-        return command.getSubcommands().keySet().stream().collect(Collectors.joining(", "));
     }
 
     @Override

@@ -5,7 +5,6 @@ package dev.zkrecipes.cli;
 
 import dev.zkrecipes.cli.bench.BenchCommand;
 import dev.zkrecipes.cli.connect.ExitCodes;
-import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.doctor.DoctorCommand;
 import dev.zkrecipes.cli.operate.BreakCommand;
@@ -16,14 +15,16 @@ import dev.zkrecipes.cli.run.Keeper;
 import dev.zkrecipes.cli.run.LeadCommand;
 import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
-import dev.zkrecipes.cli.start.QuickStart;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
+import org.apache.zookeeper.Version;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -33,7 +34,7 @@ import picocli.CommandLine.Spec;
         name = "zklock",
         description = "Locks that processes share through ZooKeeper.",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
+        versionProvider = ZkLock.class,
         subcommands = {
             RunCommand.class,
             LeadCommand.class,
@@ -60,7 +61,7 @@ import picocli.CommandLine.Spec;
             "77:no rights",
             "126, 127, 128+N:see zklock run --help"
         })
-public final class ZkLock implements Runnable {
+public final class ZkLock implements Runnable, IVersionProvider {
     @Spec
     private CommandSpec spec;
 
@@ -83,10 +84,10 @@ public final class ZkLock implements Runnable {
 
     private static int run(String[] line) {
         try {
-            return RunCommand.runUsual(Arrays.asList(line), new PrintWriter(System.err, true, Charset.defaultCharset()))
-                    .orElseGet(() -> execute(runAlone(), line));
-        } catch (Mistake.UnreportedException e) {
-            return new Complaints().handleParseException(new ParameterException(runAlone(), e.getMessage(), e), line);
+            OptionalInt code = RunCommand.runUsual(Arrays.asList(line));
+            return code.isPresent() ? code.getAsInt() : execute(runAlone(), line);
+        } catch (ParameterException e) { // not to be read again by picocli: the files that it names may be pipes
+            return new Complaints().handleParseException(new ParameterException(runAlone(), e.getMessage()), line);
         }
     }
 
@@ -117,6 +118,15 @@ public final class ZkLock implements Runnable {
                 .setExpandAtFiles(false) // the user's command may have arguments like @that
                 .setParameterExceptionHandler(new Complaints())
                 .setExecutionExceptionHandler(new Complaints());
+    }
+
+    @Override
+    public String[] getVersion() {
+        String built = ZkLock.class.getPackage().getImplementationVersion();
+        return new String[] {
+            "zklock " + (built == null ? "(not from a jar)" : built),
+            "ZooKeeper client " + Version.getVersion() + ", Java " + Runtime.version()
+        };
     }
 
     /** Without a sub-command there is nothing to do. */

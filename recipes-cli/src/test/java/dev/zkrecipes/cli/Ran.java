@@ -6,6 +6,7 @@ package dev.zkrecipes.cli;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import picocli.CommandLine;
 
 /**
  * What a command did in this JVM.
@@ -18,10 +19,23 @@ public record Ran(int code, String out, String err) {
 
     /** Runs {@code zklock} with these arguments. */
     public static Ran zklock(String... arguments) {
+        return run(ZkLock.commandLine(), arguments);
+    }
+
+    /** Runs a command that a test made itself, with the manners of {@code zklock}. */
+    public static Ran command(Object command, String... arguments) {
+        CommandLine manners = ZkLock.commandLine();
+        return run(
+                new CommandLine(command)
+                        .setParameterExceptionHandler(manners.getParameterExceptionHandler())
+                        .setExecutionExceptionHandler(manners.getExecutionExceptionHandler()),
+                arguments);
+    }
+
+    static Ran run(CommandLine command, String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int code = ZkLock.commandLine()
-                .setOut(new PrintWriter(out, true))
+        int code = command.setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true))
                 .execute(arguments);
         return new Ran(code, out.toString(), err.toString());

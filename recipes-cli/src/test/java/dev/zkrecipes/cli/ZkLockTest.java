@@ -5,39 +5,26 @@ package dev.zkrecipes.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 class ZkLockTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    private int run(String... args) {
-        CommandLine command =
-                ZkLock.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        return command.execute(args);
-    }
-
     @Test
     void version_isPrinted() {
-        assertThat(run("--version")).isZero();
-        assertThat(out.toString()).startsWith("zklock ").contains("ZooKeeper client 3.");
+        Ran ran = Ran.zklock("--version");
+        assertThat(ran.code()).isZero();
+        assertThat(ran.out()).startsWith("zklock ").contains("ZooKeeper client 3.");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"help", "help demo", "--help", "demo --help", "run --help", "help run"})
     void help_fitsTheTerminalAndExplainsExitCodes(String line) {
-        assertThat(run(line.split(" "))).isZero();
-        assertThat(out.toString())
-                .contains("Exit codes:")
-                .doesNotContain("worker.number", "--folder", "[RECIPE] [COMMAND]");
-        assertThat(out.toString().lines())
-                .allSatisfy(printed -> assertThat(printed).hasSizeLessThanOrEqualTo(80));
+        Ran ran = Ran.zklock(line.split(" "));
+        assertThat(ran.code()).isZero();
+        assertThat(ran.out()).contains("Exit codes:").doesNotContain("worker.number", "--folder", "[RECIPE] [COMMAND]");
+        assertThat(ran.lines()).allSatisfy(printed -> assertThat(printed).hasSizeLessThanOrEqualTo(80));
     }
 
     /** {@code run} is made alone by {@code main}, which must not show. */
@@ -45,11 +32,8 @@ class ZkLockTest {
     @ValueSource(strings = {"--help", "", "-n", "/a", "-n -w 1 /a b", "--what", "/locks/a true --help"})
     void runAlone_isTheSameCommand(String line) {
         String[] words = line.isEmpty() ? new String[0] : line.split(" ");
-        StringWriter alone = new StringWriter();
-        PrintWriter all = new PrintWriter(alone, true);
-        int code = ZkLock.runAlone().setOut(all).setErr(all).execute(words);
-        assertThat(run(("run " + line).strip().split(" "))).isEqualTo(code);
-        assertThat(alone.toString()).isEqualTo(out.toString() + err);
+        assertThat(Ran.run(ZkLock.runAlone(), words))
+                .isEqualTo(Ran.zklock(("run " + line).strip().split(" ")));
     }
 
     @ParameterizedTest
@@ -64,9 +48,10 @@ class ZkLockTest {
                 "chess                                | chess",
             })
     void wrongCommandLine_isExplainedWithExitCode64(String line, String complaint) {
-        assertThat(run(line.strip().split(" +"))).isEqualTo(64);
-        assertThat(err.toString()).startsWith("zklock: ").contains(complaint).contains("--help'");
-        assertThat(out.toString()).isEmpty();
+        Ran ran = Ran.zklock(line.strip().split(" +"));
+        assertThat(ran.code()).isEqualTo(64);
+        assertThat(ran.err()).startsWith("zklock: ").contains(complaint).contains("--help'");
+        assertThat(ran.out()).isEmpty();
     }
 
     @ParameterizedTest
@@ -81,8 +66,9 @@ class ZkLockTest {
                 "bench --clints 3 /a  | Unknown option: '--clints'  | Possible solutions: --clients",
             })
     void mistypedCommandOrOption_getsASuggestion(String line, String complaint, String suggestion) {
-        assertThat(run(line.split(" +"))).isEqualTo(64);
-        assertThat(err.toString().lines().toList())
+        Ran ran = Ran.zklock(line.split(" +"));
+        assertThat(ran.code()).isEqualTo(64);
+        assertThat(ran.err().lines().toList())
                 .satisfies(lines -> assertThat(lines.get(0)).isEqualTo("zklock: " + complaint))
                 .satisfies(lines -> assertThat(lines.get(1)).startsWith(suggestion))
                 .hasSize(3);
@@ -90,7 +76,8 @@ class ZkLockTest {
 
     @Test
     void noCommand_isExplainedWithExitCode64() {
-        assertThat(run()).isEqualTo(64);
-        assertThat(err.toString()).contains("a command is missing");
+        Ran ran = Ran.zklock();
+        assertThat(ran.code()).isEqualTo(64);
+        assertThat(ran.err()).contains("a command is missing");
     }
 }

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.cli.bench;
 
-import com.google.common.collect.ImmutableMap;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
@@ -11,23 +10,41 @@ import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.cli.text.Json;
 import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
+import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -65,11 +82,17 @@ public final class BenchCommand implements Callable<Integer> {
     private static final Duration SHORTEST = Duration.ofMillis(10);
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final Duration END_LIMIT = Duration.ofSeconds(10);
-    private static final String ROW = "%-38s %7s %12s %12s %11s%n";
+    /** Nobody holds a lock for so long here, so a longer wait is a wait for a server. */
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private static final int DIGITS = 3;
 
     private final List<Object> measured = new ArrayList<>();
+    private final List<ZooKeeperClient> sessions = new ArrayList<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
     private final CountDownLatch done = new CountDownLatch(1);
     private volatile boolean signalled;
+    private String place = "";
 
     @Spec
     private CommandSpec spec;
@@ -100,15 +123,8 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one line of JSON at the end.")
     private boolean json;
 
-    /** Made by picocli. */
-    public BenchCommand() {}
+    BenchCommand() {}
 
-    /**
-     * Measures.
-     *
-     * @return the exit code
-     * @throws InterruptedException if the thread is interrupted
-     */
     @Override
     public Integer call() throws InterruptedException {
         if (clients < 2 || clients > 200) {
@@ -121,14 +137,29 @@ public final class BenchCommand implements Callable<Integer> {
         ZooKeeperClientBuilder builder = connection.client();
         Thread worker = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> end(worker), "zklock bench ends"));
+        place = (path.equals("/") ? "" : path) + "/zklock-bench-"
+                + UUID.randomUUID().toString().substring(0, 8);
         try {
-            return measure(builder) ? ExitCodes.OK : ExitCodes.NO_SERVER;
+            while (sessions.size() < clients) {
+                sessions.add(connection.open(builder, ConnectOptions.CONNECT_LIMIT));
+            }
+            boolean removed;
+            try {
+                measure();
+            } finally {
+                threads.shutdownNow();
+                boolean unused = Uninterruptibles.awaitTerminationUninterruptibly(threads, END_LIMIT);
+                close(sessions.subList(1, clients)); // with the nodes that they still have
+                removed = isRemoved(sessions.get(0));
+            }
+            return removed ? ExitCodes.OK : ExitCodes.NO_SERVER;
         } catch (InterruptedException | ExecutionException e) {
             if (signalled) {
                 return ExitCodes.SIGNALLED; // the JVM ends with its own code for the signal
             }
             throw e.getCause() instanceof LockException known ? known : new IllegalStateException(e);
         } finally {
+            close(sessions);
             done.countDown();
         }
     }
@@ -144,81 +175,141 @@ public final class BenchCommand implements Callable<Integer> {
         boolean unused = Uninterruptibles.awaitUninterruptibly(done, END_LIMIT.multipliedBy(2));
     }
 
-    /** Returns whether nothing is left. */
-    private boolean measure(ZooKeeperClientBuilder builder) throws InterruptedException, ExecutionException {
-        List<ZooKeeperClient> sessions = new ArrayList<>();
-        try {
-            while (sessions.size() < clients) {
-                sessions.add(connection.open(builder, ConnectOptions.CONNECT_LIMIT));
-            }
-            String place = (path.equals("/") ? "" : path) + "/zklock-bench-"
-                    + UUID.randomUUID().toString().substring(0, 8);
-            int timeout = sessions.get(0)
-                    .zooKeeper()
-                    .map(ZooKeeper::getSessionTimeout)
-                    .orElse(0);
-            boolean removed;
-            try (LockBench bench = new LockBench(sessions, place, connection.acl(), window)) {
-                PrintWriter out = spec.commandLine().getOut();
-                if (!json) {
-                    out.printf(
-                            "%s, session time-out %s s, %s s each, %d sessions, below %s%n",
-                            PlainText.of(connection.servers()),
-                            Seconds.show(Duration.ofMillis(timeout)),
-                            Seconds.show(window),
-                            clients,
-                            place);
-                    out.printf(ROW, "MEASURED", "TIMES", "MEDIAN", "P99", "PER SECOND");
-                }
-                bench.run(this::row);
-                if (json) {
-                    out.println(Json.of(ImmutableMap.of(
-                            "servers",
-                            connection.servers(),
-                            "path",
-                            place,
-                            "sessionTimeoutMillis",
-                            timeout,
-                            "windowMillis",
-                            window.toMillis(),
-                            "sessions",
-                            clients,
-                            "measured",
-                            measured)));
-                }
-            } finally {
-                close(sessions.subList(1, clients)); // with the nodes that they still have
-                removed = isRemoved(place, sessions.get(0));
-            }
-            return removed;
-        } finally {
-            close(sessions);
+    private void measure() throws InterruptedException, ExecutionException {
+        PrintWriter out = spec.commandLine().getOut();
+        ZooKeeperClient session = sessions.get(0);
+        int timeout = session.zooKeeper().map(ZooKeeper::getSessionTimeout).orElse(0);
+        if (!json) {
+            out.printf(
+                    "%s, session time-out %s s, %s s each, %d sessions, below %s%n",
+                    PlainText.of(connection.servers()),
+                    Seconds.show(Duration.ofMillis(timeout)),
+                    Seconds.show(window),
+                    clients,
+                    place);
+            out.printf("%-38s %7s %12s %12s %11s%n", "MEASURED", "TIMES", "MEDIAN", "P99", "PER SECOND");
+        }
+        mutex(0, "mutex").acquire().close(); // creates the path
+        InterProcessLock semaphore = new InterProcessSemaphore(session, place + "/semaphore", 3).permits(1);
+        InterProcessLock multi =
+                new InterProcessMultiLock(session, List.of(place + "/multi-1", place + "/multi-2", place + "/multi-3"));
+        InterProcessLock from = mutex(0, "hand-over");
+        InterProcessLock to = mutex(1, "hand-over");
+        List<Callable<Long>> all = IntStream.range(0, clients)
+                .mapToObj(each -> cycle(mutex(each, "contended")))
+                .toList();
+        boolean unused = row("create", "node created: one round trip", List.of(this::create))
+                && row("mutex", "mutex: acquire and release", List.of(cycle(mutex(0, "mutex"))))
+                && row("semaphore", "semaphore: acquire and release 1 of 3", List.of(cycle(semaphore)))
+                && row("multi-lock", "multi-lock: acquire and release 3 paths", List.of(cycle(multi)))
+                && row("hand-over", "hand-over to another session", List.of(() -> handOver(from, to)))
+                && row("contended", "all sessions want one mutex", all);
+        if (json) {
+            Map<String, Object> figures = new LinkedHashMap<>();
+            figures.put("servers", connection.servers());
+            figures.put("path", place);
+            figures.put("sessionTimeoutMillis", timeout);
+            figures.put("windowMillis", window.toMillis());
+            figures.put("sessions", clients);
+            figures.put("measured", measured);
+            out.println(Json.of(figures));
         }
     }
 
-    /** Returns whether anybody still reads. */
-    private boolean row(String name, String title, Histogram nanos, int sessions) {
+    private InterProcessLock mutex(int session, String name) {
+        return new InterProcessMutex(sessions.get(session), place + "/" + name);
+    }
+
+    /** Measures tasks that return the nanoseconds that count. Returns whether anybody still reads. */
+    private boolean row(String name, String title, List<Callable<Long>> tasks)
+            throws InterruptedException, ExecutionException {
+        repeat(tasks, window.dividedBy(3)); // to warm up the compiler and the server
+        Histogram nanos = repeat(tasks, window);
         long times = nanos.getTotalCount();
-        long median = TimeUnit.NANOSECONDS.toMicros(nanos.getValueAtPercentile(50));
-        long p99 = TimeUnit.NANOSECONDS.toMicros(nanos.getValueAtPercentile(99));
-        double rate = sessions * 1e9 / nanos.getMean(); // each session begins again at once
-        measured.add(ImmutableMap.of(
-                "name", name, "times", times, "medianMicros", median, "p99Micros", p99, "perSecond", Math.round(rate)));
+        long median = nanos.getValueAtPercentile(50);
+        long p99 = nanos.getValueAtPercentile(99);
+        double rate = tasks.size() * 1e9 / nanos.getMean(); // each session begins again at once
         PrintWriter out = spec.commandLine().getOut();
         if (!json) {
             out.printf(
-                    ROW,
-                    title,
-                    times,
-                    millis(median),
-                    millis(p99),
-                    String.format(Locale.ROOT, rate < 10 ? "%.1f" : "%.0f", rate));
+                    Locale.ROOT, "%-38s %7d %9.3f ms %9.3f ms %11.1f%n", title, times, median / 1e6, p99 / 1e6, rate);
         }
+        Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("name", name);
+        figures.put("times", times);
+        figures.put("medianMicros", median / 1_000);
+        figures.put("p99Micros", p99 / 1_000);
+        figures.put("perSecond", Math.round(rate));
+        measured.add(figures);
         return !out.checkError();
     }
 
-    private static String millis(long micros) {
-        return String.format(Locale.ROOT, "%.3f ms", micros / 1e3);
+    /** Each on a thread of its own, at least once. */
+    private Histogram repeat(List<Callable<Long>> tasks, Duration time)
+            throws InterruptedException, ExecutionException {
+        Histogram times = new ConcurrentHistogram(DIGITS);
+        List<Callable<Boolean>> loops = new ArrayList<>();
+        for (Callable<Long> task : tasks) {
+            loops.add(() -> {
+                long begin = System.nanoTime();
+                do {
+                    times.recordValue(task.call());
+                } while (System.nanoTime() - begin < time.toNanos());
+                return true;
+            });
+        }
+        for (Future<Boolean> loop : threads.invokeAll(loops)) {
+            loop.get();
+        }
+        return times;
+    }
+
+    private long create() throws InterruptedException {
+        ZooKeeper zooKeeper = sessions.get(0)
+                .zooKeeper()
+                .orElseThrow(() -> new LockConnectionException("the session is over: measure again"));
+        List<ACL> acl = connection.acl();
+        try {
+            long begin = System.nanoTime();
+            String node = zooKeeper.create(place + "/create-", new byte[0], acl, CreateMode.EPHEMERAL_SEQUENTIAL);
+            long nanos = System.nanoTime() - begin;
+            zooKeeper.delete(node, -1);
+            return nanos;
+        } catch (KeeperException e) {
+            throw new LockConnectionException("no node can be created: " + e.getMessage(), e);
+        }
+    }
+
+    private static Callable<Long> cycle(InterProcessLock lock) {
+        return () -> {
+            long begin = System.nanoTime();
+            lock.tryAcquire(LIMIT).orElseThrow(BenchCommand::tooSlow).close();
+            return System.nanoTime() - begin;
+        };
+    }
+
+    /** From the release in one session to the grant in another, which waits. */
+    private static long handOver(InterProcessLock from, InterProcessLock to)
+            throws InterruptedException, ExecutionException {
+        try (Lease lease = from.tryAcquire(LIMIT).orElseThrow(BenchCommand::tooSlow)) {
+            CompletableFuture<Lease> next = to.acquireAsync();
+            while (!next.isDone() && to.participants().size() < 2) {
+                Thread.onSpinWait();
+            }
+            long begin = System.nanoTime();
+            var unused = lease.closeAsync();
+            Lease granted = next.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            long nanos = System.nanoTime() - begin;
+            granted.close();
+            return nanos;
+        } catch (TimeoutException e) {
+            throw tooSlow();
+        }
+    }
+
+    private static LockConnectionException tooSlow() {
+        return new LockConnectionException("no lock within " + LIMIT.toSeconds() + " s, though nobody held it: "
+                + "the connection was lost, or the servers are too slow to be measured");
     }
 
     /** All at once, since ZooKeeper's client takes a while for each. */
@@ -231,22 +322,22 @@ public final class BenchCommand implements Callable<Integer> {
     }
 
     /** Removes the node, in a new session if the old one has expired. */
-    private boolean isRemoved(String place, ZooKeeperClient session) throws InterruptedException {
+    private boolean isRemoved(ZooKeeperClient session) throws InterruptedException {
         Thread.interrupted(); // which was to end the measurement
         long begin = System.nanoTime();
         String why = "no answer within " + END_LIMIT.toSeconds() + " s";
         while (System.nanoTime() - begin < END_LIMIT.toNanos()) {
-            if (session.awaitConnected(Duration.ofSeconds(1))
-                    && session.zooKeeper().isPresent()) {
-                try {
-                    ZooKeeper zooKeeper = session.zooKeeper().get();
-                    if (zooKeeper.exists(place, false) == null || ZKUtil.deleteRecursive(zooKeeper, place, 100)) {
-                        return true;
-                    }
-                } catch (KeeperException e) {
-                    why = e.getMessage();
-                    TimeUnit.MILLISECONDS.sleep(100);
+            boolean connected = session.awaitConnected(Duration.ofSeconds(1));
+            Optional<ZooKeeper> handle = session.zooKeeper().filter(any -> connected);
+            try {
+                if (handle.isPresent()
+                        && (handle.get().exists(place, false) == null
+                                || ZKUtil.deleteRecursive(handle.get(), place, 100))) {
+                    return true;
                 }
+            } catch (KeeperException e) {
+                why = e.getMessage();
+                TimeUnit.MILLISECONDS.sleep(100);
             }
         }
         spec.commandLine()

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/**
- * {@code zklock bench}: what a lock costs on the user's own ensemble.
- *
- * <p>{@code LockBench} measures one thing after the other, below a path that the command removes.
- */
+/** {@code zklock bench}: what a lock costs on the user's own ensemble. */
 @NullMarked
 package dev.zkrecipes.cli.bench;
 

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -27,6 +28,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.cli.AclParser;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,8 @@ public final class ConnectOptions {
 
     private static final Pattern FOUND_OUT =
             Pattern.compile("\\((?:never since the client was made|since the connection was lost): (.*?); the log of");
+
+    private static final Pattern RIGHTS = Pattern.compile("[^:,]+:[^,]*:[cdrwa]+(,[^:,]+:[^,]*:[cdrwa]+)*");
 
     private static final String CONNECT = "ZKLOCK_CONNECT";
     private static final String CONFIG = "ZKLOCK_CONFIG";
@@ -90,7 +94,7 @@ public final class ConnectOptions {
             description =
                     "How long the servers keep the locks if this process dies. The servers may grant more or less. "
                             + "Default: 30.")
-    private @Nullable Duration sessionTimeout;
+    private Duration sessionTimeout = Duration.ofSeconds(30);
 
     @Option(
             names = "--auth",
@@ -123,8 +127,7 @@ public final class ConnectOptions {
 
     /** Takes options away from commands that only read and delete. */
     public static final class OfExistingNodes implements IModelTransformer {
-        /** For picocli. */
-        public OfExistingNodes() {}
+        OfExistingNodes() {}
 
         @Override
         public CommandSpec transform(CommandSpec command) {
@@ -198,27 +201,17 @@ public final class ConnectOptions {
         clientConfig = settings.map(ClientFile::apply);
         clientConfig.ifPresent(read -> checked(
                 file.map(each -> each.source() + " " + each.value()).orElse(""), () -> builder.clientConfig(read)));
-        Duration timeout = sessionTimeout;
-        if (timeout != null) {
-            if (timeout.compareTo(SHORTEST_SESSION) < 0) {
-                throw wrong(
-                        "--session-timeout is " + Seconds.show(timeout) + ", must be " + Seconds.show(SHORTEST_SESSION)
-                                + " or more: a shorter session ends before a server is reached");
-            }
-            checked("--session-timeout", () -> builder.sessionTimeout(timeout));
+        if (sessionTimeout.compareTo(SHORTEST_SESSION) < 0) {
+            throw wrong("--session-timeout is " + Seconds.show(sessionTimeout) + ", must be "
+                    + Seconds.show(SHORTEST_SESSION) + " or more: a shorter session ends before a server is reached");
         }
+        checked("--session-timeout", () -> builder.sessionTimeout(sessionTimeout));
         credentials = readCredentials();
-        credentials.forEach(credential -> checked("the credentials", () -> {
-            credential.addTo(builder);
-            return credential;
-        }));
-        String rights = acl;
-        if (rights != null) {
-            if (rights.equalsIgnoreCase("creator") && credentials.isEmpty() && settings.isEmpty()) {
-                throw wrong("--acl creator needs credentials: add --auth-file, $" + AUTH + " or --config");
-            }
-            checked("--acl", () -> builder.acl(AclOption.parse(rights)));
+        credentials.forEach(credential -> checked("the credentials", () -> credential.addTo(builder)));
+        if ("creator".equalsIgnoreCase(acl) && credentials.isEmpty() && settings.isEmpty()) {
+            throw wrong("--acl creator needs credentials: add --auth-file, $" + AUTH + " or --config");
         }
+        checked("--acl", () -> builder.acl(rights()));
         return builder;
     }
 
@@ -226,19 +219,31 @@ public final class ConnectOptions {
      * The rights on nodes that a command creates without a lock. The client gives them to its locks by itself.
      *
      * @return those of {@code --acl}; open by default
-     * @throws ParameterException if {@code --acl} is malformed
      */
     public List<ACL> acl() {
-        String rights = acl;
-        return rights == null ? ZooDefs.Ids.OPEN_ACL_UNSAFE : checked("--acl", () -> AclOption.parse(rights));
+        return checked("--acl", this::rights);
+    }
+
+    /** As ZooKeeper's own shell reads them, which leaves out what it does not understand. */
+    private List<ACL> rights() {
+        String text = acl == null ? "open" : acl;
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "open" -> ZooDefs.Ids.OPEN_ACL_UNSAFE;
+            case "creator" -> ZooDefs.Ids.CREATOR_ALL_ACL;
+            default -> {
+                if (!RIGHTS.matcher(text).matches()) {
+                    throw new IllegalArgumentException("'" + text + "' is not SCHEME:ID:PERMS, with letters of cdrwa;"
+                            + " give creator, open, or entries such as digest:user:HASH:cdrwa");
+                }
+                yield AclParser.parse(text);
+            }
+        };
     }
 
     /**
      * Checks the options and opens a client that is closed with the JVM. For commands that have nothing else to set.
      *
      * @return the connected client; close it when done
-     * @throws ParameterException if an option, a variable or a file is missing or wrong; nothing was sent
-     * @throws LockConnectionException if no server answered within {@link #CONNECT_LIMIT}
      * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
      */
     public ZooKeeperClient open() throws InterruptedException {
@@ -251,7 +256,6 @@ public final class ConnectOptions {
      * @param builder what {@link #client} gave
      * @param limit how long to try
      * @return the connected client; close it when done
-     * @throws LockConnectionException if no server answered in time
      * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
      */
     public ZooKeeperClient open(ZooKeeperClientBuilder builder, Duration limit) throws InterruptedException {
@@ -264,12 +268,15 @@ public final class ConnectOptions {
             }
             requireAnAnswer(client, limit);
             connected = true;
+            return client;
         } finally {
             if (!connected) {
-                closeAside(client);
+                // A server that accepts connections but never answers delays a close, and there is nothing to release.
+                Thread closer = new Thread(client::close, "closes a client that was never connected");
+                closer.setDaemon(true);
+                closer.start();
             }
         }
-        return client;
     }
 
     /** Nothing else tells of a server that gives a session and answers nothing: a lock may be waited for for ever. */
@@ -338,10 +345,10 @@ public final class ConnectOptions {
     /**
      * The session time-out to ask for.
      *
-     * @return that of {@code --session-timeout}, or the client's default
+     * @return that of {@code --session-timeout}
      */
     public Duration sessionTimeout() {
-        return sessionTimeout == null ? Duration.ofSeconds(30) : sessionTimeout;
+        return sessionTimeout;
     }
 
     /**
@@ -358,22 +365,12 @@ public final class ConnectOptions {
                 settings.setProperty(
                         ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, String.valueOf(CONNECT_LIMIT.toMillis()));
             }
-            ZooKeeper zk = new ZooKeeper(hosts, (int) sessionTimeout().toMillis(), watcher, settings);
+            ZooKeeper zk = new ZooKeeper(hosts, (int) sessionTimeout.toMillis(), watcher, settings);
             credentials.forEach(credential -> credential.addTo(zk));
             return zk;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    /**
-     * A server that accepts connections but never answers delays a close. There is nothing to release, so nobody waits
-     * for it.
-     */
-    private static void closeAside(ZooKeeperClient client) {
-        Thread closer = new Thread(client::close, "closes a client that was never connected");
-        closer.setDaemon(true);
-        closer.start();
     }
 
     private Given hosts(Optional<ClientFile> settings, String file) {
@@ -425,12 +422,12 @@ public final class ConnectOptions {
         try {
             return value.get();
         } catch (IllegalArgumentException e) {
-            throw Mistake.of(spec, source + ": " + e.getMessage(), e);
+            throw wrong(source + ": " + e.getMessage());
         }
     }
 
     private ParameterException wrong(String message) {
-        return Mistake.of(spec, message, null);
+        return Mistake.of(spec, message);
     }
 
     /** A value, and where it was given. */

@@ -54,8 +54,8 @@ record Credential(String scheme, String id) {
         return all;
     }
 
-    void addTo(ZooKeeperClientBuilder builder) {
-        builder.auth(scheme, id.getBytes(StandardCharsets.UTF_8));
+    ZooKeeperClientBuilder addTo(ZooKeeperClientBuilder builder) {
+        return builder.auth(scheme, id.getBytes(StandardCharsets.UTF_8));
     }
 
     void addTo(ZooKeeper zk) {

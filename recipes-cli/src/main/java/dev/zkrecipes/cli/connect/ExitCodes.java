@@ -19,11 +19,8 @@ public final class ExitCodes {
     /** Done. */
     public static final int OK = 0;
 
-    /** A sub-command other than {@code run} failed, for example a check of the demo. */
+    /** Failed, for example a check of the demo; or the lock was not acquired in time and {@code -E} does not say otherwise. */
     public static final int FAILED = 1;
-
-    /** The lock was not acquired in time, unless {@code -E} says otherwise. */
-    public static final int CONFLICT = 1;
 
     /** The command line, or a file or variable that it uses, is wrong; nothing was sent. */
     public static final int USAGE = 64;
@@ -42,12 +39,6 @@ public final class ExitCodes {
 
     /** ZooKeeper denied access or refused the credentials. */
     public static final int NO_RIGHTS = 77;
-
-    /** The command was found and cannot be executed. */
-    public static final int NOT_EXECUTABLE = 126;
-
-    /** The command was not found. */
-    public static final int NOT_FOUND = 127;
 
     /** The number of the signal that ended the command, or zklock while it waited, is added to this. */
     public static final int SIGNALLED = 128;

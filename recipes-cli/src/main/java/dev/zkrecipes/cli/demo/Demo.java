@@ -3,6 +3,9 @@
 
 package dev.zkrecipes.cli.demo;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.zkrecipes.cli.demo.DemoVerdict.Check;
 import dev.zkrecipes.cli.demo.Ledger.Entry;
 import dev.zkrecipes.cli.demo.Ledger.What;
@@ -11,6 +14,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,9 +24,13 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Help.Ansi;
 
-/** Starts the workers, kills one while it holds, waits for another to take over, and prints the verdict. */
+/**
+ * Starts a server and the workers, kills one while it holds, waits for another to take over, and prints the verdict. All
+ * processes and files are gone at its end, also if Ctrl-C or a signal ends the JVM.
+ */
 final class Demo {
     static final int WORKERS = 4;
+    static final Duration TICK = Duration.ofMillis(500);
     private static final Duration STEP = Duration.ofMillis(5);
     /** How long the victim is seen to idle. */
     private static final Duration IDLE = Duration.ofMillis(700);
@@ -33,8 +41,7 @@ final class Demo {
     /** What the picture shows before the victim idles, and after somebody takes over. */
     private static final Duration AROUND = Duration.ofMillis(1500);
 
-    /** A machine that is held up may give back one hold after the other: told once in a while. */
-    private static final Duration LOST_PAUSE = Duration.ofSeconds(2);
+    private static final int ATTEMPTS = 5;
 
     private final DemoRecipe recipe;
     private final Duration time;
@@ -43,20 +50,34 @@ final class Demo {
     private final long begun = System.nanoTime();
     private final List<Entry> entries = new ArrayList<>();
     private final List<String> troubles = new ArrayList<>();
-    private boolean killed;
-    private long lostTold = begun;
+    private final Path folder;
+    private final Ledger ledger;
+    private final EmbeddedZooKeeper server;
 
-    /**
-     * A demo.
-     *
-     * @param time how long the workers work, if the take-over is not late
-     * @param workerCommand starts a worker, with its arguments appended
-     */
-    Demo(DemoRecipe recipe, Duration time, List<String> workerCommand, PrintWriter out) {
+    @GuardedBy("this")
+    private final List<Process> workers = new ArrayList<>();
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    private volatile boolean interrupted;
+    private boolean killed;
+
+    /** A demo that lasts so long, or until a late take-over; the command starts a worker, with its arguments appended. */
+    Demo(DemoRecipe recipe, Duration time, List<String> workerCommand, PrintWriter out) throws IOException {
         this.recipe = recipe;
         this.time = time;
         this.workerCommand = workerCommand;
         this.out = out;
+        folder = Files.createTempDirectory("zklock-demo-");
+        ledger = new Ledger(folder);
+        Runtime.getRuntime().addShutdownHook(new Thread(this::interrupt, "ends the demo"));
+        synchronized (this) { // the end waits until there is a server
+            server = EmbeddedZooKeeper.builder()
+                    .tickTime(TICK)
+                    .dataDirectory(folder.resolve("server"))
+                    .start();
+        }
     }
 
     /**
@@ -67,18 +88,17 @@ final class Demo {
      */
     boolean run() throws IOException, InterruptedException {
         List<Check> checks = new ArrayList<>();
-        DemoStage stage = new DemoStage();
-        try (stage) {
-            checks.addAll(play(stage));
+        try {
+            checks.addAll(play());
         } catch (IOException | IllegalStateException e) {
-            if (stage.isInterrupted()) {
-                throw new CancellationException("the demo was interrupted");
-            }
+            requireNoInterrupt(); // after which whatever goes wrong does not count
             throw e;
+        } finally {
+            close();
         }
         checks.add(check(
                 "clean-up",
-                Files.exists(stage.folder) ? List.of(stage.folder + " is left") : List.of(),
+                Files.exists(folder) ? List.of(folder + " is left") : List.of(),
                 "no process and no file is left"));
         draw();
         checks.forEach(
@@ -92,32 +112,30 @@ final class Demo {
         return failed == 0;
     }
 
-    private List<Check> play(DemoStage stage) throws IOException, InterruptedException {
-        EmbeddedZooKeeper server = stage.server;
-        Ledger ledger = new Ledger(stage.folder);
+    private List<Check> play() throws IOException, InterruptedException {
         ledger.create(recipe.things);
         out.println("zklock demo " + recipe + ": " + WORKERS + " processes, " + recipe.title + ", one kill -9");
         tell("server", "at " + server.connectString() + ", in this process");
         for (int worker = 1; worker <= WORKERS; worker++) {
             List<String> command = new ArrayList<>(workerCommand);
             command.addAll(List.of(recipe.toString(), String.valueOf(worker)));
-            command.addAll(List.of(server.connectString(), stage.folder.toString()));
-            tell("w" + worker, "process " + stage.start(command));
+            command.addAll(List.of(server.connectString(), folder.toString()));
+            tell("w" + worker, "process " + start(command));
         }
         while (troubles.isEmpty() && !isOver(System.nanoTime())) {
-            hear(ledger);
+            hear();
             Optional<Entry> idle = first(What.IDLES);
             if (idle.isPresent() && !killed && System.nanoTime() - idle.get().at() >= IDLE.toNanos()) {
                 killed = true;
-                if (!DemoStage.kill(stage.worker(DemoWorker.VICTIM))) {
+                if (!kill(worker(DemoWorker.VICTIM))) {
                     troubles.add("w" + DemoWorker.VICTIM + " was killed and is not gone");
                 }
                 ledger.add(DemoWorker.VICTIM, What.KILLED, "");
             }
-            lookAfter(stage, false);
+            lookAfter(false);
         }
         tell("all", "asked to stop");
-        stop(stage, ledger);
+        stop();
         List<Long> counts = new ArrayList<>();
         List<String> left = new ArrayList<>();
         for (int thing = 0; thing < recipe.things; thing++) {
@@ -153,7 +171,7 @@ final class Demo {
     }
 
     /** Reads what is new in the ledger, after a moment. */
-    private void hear(Ledger ledger) throws IOException, InterruptedException {
+    private void hear() throws IOException, InterruptedException {
         TimeUnit.NANOSECONDS.sleep(STEP.toNanos());
         for (Entry entry : ledger.news(System.nanoTime())) {
             entries.add(entry);
@@ -174,26 +192,18 @@ final class Demo {
                                         + ", with token " + entry.token());
                     }
                 }
-                case LOST -> {
-                    if (entry.at() - lostTold >= LOST_PAUSE.toNanos()) {
-                        lostTold = entry.at();
-                        tell(who, "was held up: gave its hold back without writing");
-                    }
-                }
                 case FAILS -> troubles.add(who + " cannot continue: " + entry.text());
-                case ASKS, OUT -> {}
+                case ASKS, OUT, LOST -> {}
             }
         }
     }
 
     /** Whether all have ended that should; one that has ended and should not is a trouble. */
-    private boolean lookAfter(DemoStage stage, boolean stopping) {
-        if (stage.isInterrupted()) {
-            throw new CancellationException("the demo was interrupted");
-        }
+    private boolean lookAfter(boolean stopping) {
+        requireNoInterrupt();
         boolean allEnded = true;
         for (int worker = 1; worker <= WORKERS; worker++) {
-            Process process = stage.worker(worker);
+            Process process = worker(worker);
             String who = "w" + worker + " ";
             allEnded &= !process.isAlive();
             if (!process.isAlive()
@@ -206,20 +216,20 @@ final class Demo {
         return allEnded;
     }
 
-    private void stop(DemoStage stage, Ledger ledger) throws IOException, InterruptedException {
+    private void stop() throws IOException, InterruptedException {
         for (int worker = 1; worker <= WORKERS; worker++) {
-            try (OutputStream orders = stage.worker(worker).getOutputStream()) {
+            try (OutputStream orders = worker(worker).getOutputStream()) {
                 orders.write('\n');
             } catch (IOException e) {
                 // It is gone, which its exit code says.
             }
         }
         long deadline = System.nanoTime() + STOP_LIMIT.toNanos();
-        while (!lookAfter(stage, true) && System.nanoTime() - deadline < 0) {
-            hear(ledger);
+        while (!lookAfter(true) && System.nanoTime() - deadline < 0) {
+            hear();
         }
-        hear(ledger);
-        if (!lookAfter(stage, true)) {
+        hear();
+        if (!lookAfter(true)) {
             troubles.add("not all have ended within " + show(STOP_LIMIT));
         }
     }
@@ -247,6 +257,70 @@ final class Demo {
     private void tell(String who, String what) {
         out.println(Ansi.AUTO.string(
                 String.format(Locale.ROOT, "%6.1f s  %-6s  %s", (System.nanoTime() - begun) / 1e9, who, what)));
+    }
+
+    private void requireNoInterrupt() {
+        if (interrupted) {
+            throw new CancellationException("the demo was interrupted");
+        }
+    }
+
+    /** Starts a worker with our standard output and error, and returns its id. */
+    private synchronized long start(List<String> command) throws IOException {
+        if (closed) {
+            throw new CancellationException("the demo is being ended");
+        }
+        workers.add(new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+                .start());
+        return workers.get(workers.size() - 1).pid();
+    }
+
+    /** The first is number 1. */
+    private synchronized Process worker(int number) {
+        return workers.get(number - 1);
+    }
+
+    /** SIGKILL, where there are signals. Returns when the process is gone, and whether it is. */
+    private static boolean kill(Process worker) throws InterruptedException {
+        return worker.destroyForcibly().waitFor(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /** Ends and removes everything. Further calls do nothing. */
+    private synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            for (Process worker : workers) {
+                kill(worker);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        server.close();
+        delete(folder);
+    }
+
+    private synchronized void interrupt() {
+        if (!closed) {
+            interrupted = true;
+            close();
+            System.out.println("interrupted: all processes have ended, all files are removed");
+        }
+    }
+
+    /** Deletes it, even while others do so or still write to it. */
+    static void delete(Path folder) {
+        for (int attempt = 0; attempt < ATTEMPTS && Files.exists(folder); attempt++) {
+            try {
+                MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+            } catch (IOException e) {
+                // Once more; the demo says what is left.
+            }
+        }
     }
 
     /** In seconds. */

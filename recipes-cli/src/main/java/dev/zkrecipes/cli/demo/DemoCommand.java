@@ -63,16 +63,8 @@ public final class DemoCommand implements Callable<Integer> {
                     "How long they work, 1 to 600; longer if the take-over comes later. Default: ${DEFAULT-VALUE}.")
     private int seconds;
 
-    /** Made by picocli. */
-    public DemoCommand() {}
+    DemoCommand() {}
 
-    /**
-     * Runs the demo.
-     *
-     * @return the exit code
-     * @throws IOException if there is no room for temporary files, or no process can be started
-     * @throws InterruptedException if the thread is interrupted
-     */
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (seconds < 1 || seconds > 600) {

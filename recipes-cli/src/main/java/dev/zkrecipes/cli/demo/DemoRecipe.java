@@ -19,43 +19,10 @@ import java.util.stream.IntStream;
 
 /** A recipe that the demo can show: what its locks protect, and what a worker holds in its next turn. */
 enum DemoRecipe {
-    MUTEX("a mutex", "one at a time", "# holds", 1, 1) {
-        @Override
-        Turn turn(ZooKeeperClient client, boolean alone) {
-            return new Turn(new InterProcessMutex(client, path(0)), Share.of('#', 1));
-        }
-    },
-    RWLOCK("a read-write lock", "nobody beside a writer", "r reads, W writes", 1, Demo.WORKERS) {
-        @Override
-        Turn turn(ZooKeeperClient client, boolean alone) {
-            InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path(0));
-            return alone || ThreadLocalRandom.current().nextInt(3) == 0
-                    ? new Turn(lock.writeLock(), Share.of('W', Demo.WORKERS))
-                    : new Turn(lock.readLock(), Share.of('r', 1));
-        }
-    },
-    SEMAPHORE("a semaphore of 5 permits", "at most 5 permits", "1-5 permits", 1, 5) {
-        @Override
-        Turn turn(ZooKeeperClient client, boolean alone) {
-            int permits = alone ? 5 : PERMITS[ThreadLocalRandom.current().nextInt(PERMITS.length)];
-            return new Turn(
-                    new InterProcessSemaphore(client, path(0), 5).permits(permits),
-                    Share.of(Character.forDigit(permits, 10), permits));
-        }
-    },
-    MULTILOCK("two of 6 locks at once", "no lock held twice", "# holds", 6, 1) {
-        @Override
-        Turn turn(ZooKeeperClient client, boolean alone) {
-            List<Integer> locks =
-                    new ArrayList<>(IntStream.range(0, things).boxed().toList());
-            Collections.shuffle(locks); // any order: it does not deadlock
-            List<Integer> chosen = locks.subList(0, alone ? locks.size() : 2);
-            return new Turn(
-                    new InterProcessMultiLock(
-                            client, chosen.stream().map(DemoRecipe::path).toList()),
-                    new Share('#', 1, chosen));
-        }
-    };
+    MUTEX("a mutex", "one at a time", "# holds", 1, 1),
+    RWLOCK("a read-write lock", "nobody beside a writer", "r reads, W writes", 1, Demo.WORKERS),
+    SEMAPHORE("a semaphore of 5 permits", "at most 5 permits", "1-5 permits", 1, 5),
+    MULTILOCK("two of 6 locks at once", "no lock held twice", "# holds", 6, 1);
 
     /**
      * What a worker does next.
@@ -86,7 +53,32 @@ enum DemoRecipe {
     }
 
     /** Chooses; {@code alone} if nobody else may hold meanwhile. */
-    abstract Turn turn(ZooKeeperClient client, boolean alone);
+    Turn turn(ZooKeeperClient client, boolean alone) {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        return switch (this) {
+            case MUTEX -> new Turn(new InterProcessMutex(client, path(0)), Share.of('#', 1));
+            case RWLOCK -> {
+                InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path(0));
+                yield alone || random.nextInt(3) == 0
+                        ? new Turn(lock.writeLock(), Share.of('W', capacity))
+                        : new Turn(lock.readLock(), Share.of('r', 1));
+            }
+            case SEMAPHORE -> {
+                int permits = alone ? capacity : PERMITS[random.nextInt(PERMITS.length)];
+                yield new Turn(
+                        new InterProcessSemaphore(client, path(0), capacity).permits(permits),
+                        Share.of(Character.forDigit(permits, 10), permits));
+            }
+            case MULTILOCK -> {
+                List<Integer> all =
+                        new ArrayList<>(IntStream.range(0, things).boxed().toList());
+                Collections.shuffle(all); // any order: it does not deadlock
+                List<Integer> chosen = all.subList(0, alone ? things : 2);
+                List<String> paths = chosen.stream().map(DemoRecipe::path).toList();
+                yield new Turn(new InterProcessMultiLock(client, paths), new Share('#', 1, chosen));
+            }
+        };
+    }
 
     /** The path of the lock of a thing. */
     static String path(int thing) {

@@ -20,7 +20,7 @@ final class DemoVerdict {
     private static final Duration SLACK = Duration.ofSeconds(1);
 
     static final Duration TAKE_OVER_LIMIT =
-            DemoWorker.SESSION_TIMEOUT.plus(DemoStage.TICK).plus(SLACK);
+            DemoWorker.SESSION_TIMEOUT.plus(Demo.TICK).plus(SLACK);
 
     private final DemoRecipe recipe;
     private final List<Entry> entries;
@@ -110,23 +110,23 @@ final class DemoVerdict {
 
     /** Whoever had the whole of a thing has added one to its counter, and no update is lost. */
     private Check counters(List<Long> counts) {
-        long counted = 0;
-        long made = 0;
-        boolean equal = true;
+        List<Long> made = new ArrayList<>();
         for (int i = 0; i < counts.size(); i++) {
             int thing = i;
-            long here = holds.stream()
+            made.add(holds.stream()
                     .filter(hold -> hold.end() == What.OUT && isWhole(hold))
                     .filter(hold -> hold.share().things().contains(thing))
-                    .count();
-            counted += counts.get(thing);
-            made += here;
-            equal &= counts.get(thing) == here;
+                    .count());
         }
+        boolean equal = made.equals(counts);
         return new Check(
-                equal && made > 0,
+                equal && sum(made) > 0,
                 "updates",
-                counted + " counted " + (equal ? "=" : "but") + " " + made + " made by those who held alone");
+                sum(counts) + " counted " + (equal ? "=" : "but") + " " + sum(made) + " made by those who held alone");
+    }
+
+    private static long sum(List<Long> all) {
+        return all.stream().mapToLong(Long::longValue).sum();
     }
 
     private boolean isWhole(Hold hold) {

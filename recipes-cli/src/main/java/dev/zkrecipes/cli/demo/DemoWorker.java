@@ -128,7 +128,7 @@ final class DemoWorker implements Callable<Integer> {
             // The pipe is broken: the demo is dead.
         }
         if (!stopped) {
-            DemoStage.delete(folder);
+            Demo.delete(folder);
             Runtime.getRuntime().halt(ExitCodes.INTERNAL);
         }
     }

@@ -6,7 +6,7 @@
  *
  * <p>{@code Demo} starts the workers and kills one; {@code DemoWorker} is a worker process, which holds whatever its
  * {@code DemoRecipe} says. Both write what happens into one {@code Ledger}, a file that does not know the locks;
- * {@code DemoVerdict} and {@code Picture} are made from it alone. {@code DemoStage} has what must be gone at the end.
+ * {@code DemoVerdict} and {@code Picture} are made from it alone.
  */
 @NullMarked
 package dev.zkrecipes.cli.demo;

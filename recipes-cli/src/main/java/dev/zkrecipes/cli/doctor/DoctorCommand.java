@@ -6,13 +6,22 @@ package dev.zkrecipes.cli.doctor;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.LockPathConverter;
+import dev.zkrecipes.cli.text.PlainText;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ZKConfig;
+import org.apache.zookeeper.data.Stat;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -45,6 +54,9 @@ import picocli.CommandLine.Spec;
             "  zklock doctor --config client.properties && ./deploy"
         })
 public final class DoctorCommand implements Callable<Integer> {
+    private static final int ROUNDS = 9;
+    private static final long MOST_SKEW_MILLIS = 5_000;
+
     @Spec
     private CommandSpec spec;
 
@@ -59,37 +71,34 @@ public final class DoctorCommand implements Callable<Integer> {
     private String path = "/";
 
     private boolean allOk = true;
+    private String step = "";
 
-    /** For picocli. */
-    public DoctorCommand() {}
+    DoctorCommand() {}
 
-    /**
-     * Checks everything.
-     *
-     * @return the exit code
-     * @throws InterruptedException if the thread is interrupted
-     */
     @Override
     public Integer call() throws InterruptedException {
         var unused = connection.client(); // which checks the command line
         ConnectStringParser servers = new ConnectStringParser(connection.servers());
         String chroot = Optional.ofNullable(servers.getChrootPath()).orElse("");
-        say(Finding.ok(
+        List<InetSocketAddress> addresses = servers.getServerAddresses();
+        say(
+                true,
                 "connect",
-                servers.getServerAddresses().size()
-                        + (servers.getServerAddresses().size() == 1 ? " server, " : " servers, ")
-                        + (chroot.isEmpty() ? "no chroot" : "chroot " + chroot)));
+                addresses.size()
+                        + (addresses.size() == 1 ? " server, " : " servers, ")
+                        + (chroot.isEmpty() ? "no chroot" : "chroot " + chroot));
         List<ZooKeeper> sessions = new ArrayList<>();
         try {
-            for (InetSocketAddress address : servers.getServerAddresses()) {
+            for (InetSocketAddress address : addresses) {
                 ServerCheck server = new ServerCheck(address, connection);
-                say(server.run());
+                String found = server.run();
+                say(server.session().isPresent(), server.name(), found);
                 server.session().ifPresent(sessions::add);
             }
             if (sessions.isEmpty()) {
                 return ExitCodes.NO_SERVER;
             }
-            new LockCheck(sessions.get(0), chroot, path, connection, this::say).run();
+            checkLocks(sessions.get(0), chroot);
             return allOk ? ExitCodes.OK : ExitCodes.FAILED;
         } finally {
             for (ZooKeeper session : sessions) {
@@ -98,10 +107,130 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    private void say(Finding finding) {
-        allOk &= finding.ok();
-        spec.commandLine()
-                .getOut()
-                .printf("%-5s %-16s %s%n", finding.ok() ? "OK" : "FAIL", finding.subject(), finding.text());
+    private void say(boolean ok, String subject, String found) {
+        allOk &= ok;
+        spec.commandLine().getOut().printf("%-5s %-16s %s%n", ok ? "OK" : "FAIL", subject, found);
+    }
+
+    /** Does what a lock does, on a node of its own. */
+    private void checkLocks(ZooKeeper zk, String chroot) throws InterruptedException {
+        try {
+            say(true, "session", session(zk));
+            step = "look at the chroot";
+            if (!chroot.isEmpty() && zk.exists(chroot, false) == null) {
+                say(
+                        false,
+                        "chroot",
+                        chroot + " does not exist: create it (zkCli.sh: create " + chroot
+                                + "), as no lock creates it; or correct the connect string");
+                return;
+            }
+            say(true, "chroot", chroot.isEmpty() ? "none" : chroot + " exists");
+            step = "look at " + path;
+            String parent = chroot + (path.equals("/") ? "" : path);
+            while (!parent.isEmpty() && zk.exists(parent, false) == null) {
+                parent = parent.substring(0, parent.lastIndexOf('/'));
+            }
+            step = "create a node below " + (parent.isEmpty() ? "/" : parent) + " (CREATE)";
+            String scratch = parent + "/zklock-doctor-" + UUID.randomUUID();
+            zk.create(scratch, new byte[0], connection.acl(), CreateMode.CONTAINER);
+            lock(zk, scratch);
+        } catch (KeeperException e) {
+            say(false, "rights", couldNot(step, e));
+        }
+    }
+
+    private String session(ZooKeeper zk) throws InterruptedException {
+        long asked = connection.sessionTimeout().toMillis();
+        String who;
+        try {
+            who = zk.whoAmI().stream()
+                    .map(info -> info.getAuthScheme() + ":" + info.getUser())
+                    .collect(Collectors.joining(", "));
+        } catch (RuntimeException e) {
+            who = "(unknown, as the server is older than 3.7)";
+        }
+        String limits = zk.getSessionTimeout() == asked
+                ? ""
+                : " where " + asked / 1e3 + " s was requested (minSessionTimeout and maxSessionTimeout of the servers)";
+        int packet =
+                zk.getClientConfig().getInt(ZKConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
+        return "time-out " + zk.getSessionTimeout() / 1e3 + " s" + limits + ", authenticated as " + PlainText.of(who)
+                + "; packets up to " + packet + " bytes (jute.maxbuffer here; servers do not tell theirs)";
+    }
+
+    private static String couldNot(String step, KeeperException e) {
+        String advice = switch (e.code()) {
+            case NOAUTH -> "give credentials that have the right (--auth-file), or have the ACL changed";
+            case INVALIDACL -> "--acl names a user or a scheme that this session has no credentials of";
+            case UNIMPLEMENTED -> "locks need container nodes: update the servers to 3.6 or newer";
+            default -> "try again, and see the server's log";
+        };
+        return "could not " + step + ": " + e.code() + "; " + advice;
+    }
+
+    private void lock(ZooKeeper zk, String scratch) throws InterruptedException, KeeperException {
+        List<Long> acquires = new ArrayList<>();
+        List<Long> releases = new ArrayList<>();
+        List<Long> skews = new ArrayList<>();
+        boolean isDeleted;
+        try {
+            for (int i = 0; i < ROUNDS; i++) {
+                step = "create a node with --acl below one with --acl (CREATE)";
+                long before = System.currentTimeMillis();
+                long begin = System.nanoTime();
+                Stat stat = new Stat();
+                String node = zk.create(
+                        scratch + "/n-", new byte[0], connection.acl(), CreateMode.EPHEMERAL_SEQUENTIAL, stat);
+                acquires.add(System.nanoTime() - begin);
+                skews.add(stat.getCtime() - (before + System.currentTimeMillis()) / 2);
+                step = "list and read nodes with --acl (READ)";
+                zk.getChildren(scratch, false);
+                zk.getData(node, false, null);
+                step = "delete a node below one with --acl (DELETE)";
+                begin = System.nanoTime();
+                zk.delete(node, -1);
+                releases.add(System.nanoTime() - begin);
+            }
+        } finally {
+            isDeleted = isDeleted(zk, scratch);
+        }
+        if (isDeleted) {
+            say(true, "rights", "create, list, read and delete " + (path.equals("/") ? "here" : "at " + path));
+        }
+        say(true, "containers", "supported");
+        long skew = median(skews);
+        boolean isNear = Math.abs(skew) <= MOST_SKEW_MILLIS;
+        say(
+                isNear,
+                "clock",
+                "the servers' clock differs from this machine's by " + skew + " ms"
+                        + (isNear ? "" : ": set both by NTP; locks keep, but the ages that zklock ls shows are wrong"));
+        say(
+                true,
+                "cost",
+                String.format(
+                        Locale.ROOT,
+                        "acquire %.1f ms: one round trip with a write (create, list); release %.1f ms: one more (delete)",
+                        median(acquires) / 1e6,
+                        median(releases) / 1e6));
+    }
+
+    private boolean isDeleted(ZooKeeper zk, String scratch) throws InterruptedException {
+        try {
+            zk.delete(scratch, -1);
+            return true;
+        } catch (KeeperException e) {
+            say(
+                    false,
+                    "rights",
+                    couldNot("delete " + scratch + " (DELETE on its parent)", e)
+                            + "; the servers remove it by themselves if something was below it");
+            return false;
+        }
+    }
+
+    private static long median(List<Long> all) {
+        return all.stream().sorted().skip(all.size() / 2).findFirst().orElseThrow();
     }
 }

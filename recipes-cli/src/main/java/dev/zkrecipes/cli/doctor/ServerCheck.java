@@ -42,8 +42,6 @@ final class ServerCheck {
     private static final String LOG = "it may have too many connections from this host (maxClientCnxns), or refuse the"
             + " certificate or the credentials; see its log";
     private static final int LONGEST_ANSWER = 8 << 10;
-    private static final Pattern WORD = Pattern.compile(
-            "(?m)^(Zookeeper version|Mode|maxClientCnxns|minSessionTimeout|maxSessionTimeout)[:=] ?([^-,\\s]+)");
 
     private final InetSocketAddress server;
     private final ConnectOptions connection;
@@ -59,31 +57,29 @@ final class ServerCheck {
                 HostAndPort.fromParts(server.getHostString(), server.getPort()).toString();
     }
 
-    /** The session, once it was given; to be closed. */
+    String name() {
+        return name;
+    }
+
+    /** The session, if all is well with the server; to be closed. */
     Optional<ZooKeeper> session() {
         return session;
     }
 
-    Finding run() throws InterruptedException {
+    /** What was found, and what to do if not all is well. */
+    String run() throws InterruptedException {
         try {
-            String addresses = Stream.of(InetAddress.getAllByName(server.getHostString()))
-                    .map(InetAddress::getHostAddress)
-                    .distinct()
-                    .collect(Collectors.joining(", "));
             String status = ask("srvr");
             String trouble = !status.isEmpty() ? otherServer(status) : tls.isEmpty() ? withoutAnswer() : "";
-            return trouble.isEmpty() ? open(addresses, status) : Finding.bad(name, trouble);
+            return trouble.isEmpty() ? open(status) : trouble;
         } catch (UnknownHostException e) {
-            return Finding.bad(name, "the host name is unknown: check its spelling and the name service");
+            return "the host name is unknown: check its spelling and the name service";
         } catch (ConnectException e) {
-            return Finding.bad(name, "refuses connections: check the port, and that the server runs");
+            return "refuses connections: check the port, and that the server runs";
         } catch (SocketTimeoutException e) {
-            return Finding.bad(
-                    name,
-                    "cannot be reached within " + LIMIT_MILLIS + " ms: check the address, and the"
-                            + " firewalls on the way");
+            return "cannot be reached within " + LIMIT_MILLIS + " ms: check the address, and the firewalls on the way";
         } catch (IOException | GeneralSecurityException | X509Exception e) {
-            return Finding.bad(name, tls.isPresent() ? byTls(e) : "cannot be asked: " + PlainText.of(e.toString()));
+            return tls.isPresent() ? byTls(e) : "cannot be asked: " + PlainText.of(e.toString());
         }
     }
 
@@ -133,8 +129,13 @@ final class ServerCheck {
                 + " file of --config, or give the port without TLS";
     }
 
-    private Finding open(String addresses, String status)
+    private String open(String status)
             throws InterruptedException, IOException, GeneralSecurityException, X509Exception {
+        String addresses = Stream.of(InetAddress.getAllByName(server.getHostString()))
+                .map(InetAddress::getHostAddress)
+                .distinct()
+                .collect(Collectors.joining(", "));
+        String limits = limits();
         CountDownLatch settled = new CountDownLatch(1);
         long begin = System.nanoTime();
         ZooKeeper zk = connection.handle(name, event -> {
@@ -147,13 +148,11 @@ final class ServerCheck {
         String trouble = answered ? trouble(zk) : "gives no session within " + SESSION.toSeconds() + " s: " + LOG;
         if (!trouble.isEmpty()) {
             zk.close(1_000);
-            return Finding.bad(name, trouble);
+            return trouble;
         }
         session = Optional.of(zk);
-        return Finding.ok(
-                name,
-                addresses + ", " + word(status, "Mode") + " " + word(status, "Zookeeper version")
-                        + (tls.isPresent() ? ", TLS" : ", no TLS") + ", session in " + millis + " ms, " + limits());
+        return addresses + ", " + word(status, "Mode") + " " + word(status, "Zookeeper version")
+                + (tls.isPresent() ? ", TLS" : ", no TLS") + ", session in " + millis + " ms, " + limits;
     }
 
     private String trouble(ZooKeeper zk) throws InterruptedException {
@@ -178,13 +177,8 @@ final class ServerCheck {
     }
 
     private static String word(String answer, String key) {
-        Matcher found = WORD.matcher(answer);
-        while (found.find()) {
-            if (found.group(1).equals(key)) {
-                return PlainText.of(found.group(2), 40);
-            }
-        }
-        return "?";
+        Matcher found = Pattern.compile("(?m)^" + key + "[:=] ?([^-,\\s]+)").matcher(answer);
+        return found.find() ? PlainText.of(found.group(1), 40) : "?";
     }
 
     /** The answer to a four-letter word; empty if there is none. */

@@ -5,6 +5,10 @@ package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.PathView.Place;
 import dev.zkrecipes.core.spi.PathView.State;
@@ -18,6 +22,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -55,6 +62,7 @@ import picocli.CommandLine.Spec;
             "  zklock break --node NODE /semaphores/imports"
         })
 public final class BreakCommand implements Callable<Integer> {
+    private static final int MOST_FAILURES = 5;
     private static final Set<String> AGREEMENT = Set.of("y", "yes");
 
     private final Reader answers;
@@ -73,8 +81,7 @@ public final class BreakCommand implements Callable<Integer> {
             description = "Do not ask.")
     private boolean yes;
 
-    /** Made by picocli. */
-    public BreakCommand() {
+    BreakCommand() {
         this(new InputStreamReader(System.in, Charset.defaultCharset()));
     }
 
@@ -82,13 +89,6 @@ public final class BreakCommand implements Callable<Integer> {
         this.answers = answers;
     }
 
-    /**
-     * Breaks what was asked for.
-     *
-     * @return the exit code
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IOException if the answer cannot be read
-     */
     @Override
     public Integer call() throws InterruptedException, IOException {
         targets.check();
@@ -104,12 +104,11 @@ public final class BreakCommand implements Callable<Integer> {
                 return ExitCodes.FAILED;
             }
             for (Place place : places) {
-                Breaking breaking = new Breaking(client, targets.path(), place);
+                boolean deleted = delete(client, targets.path(), place);
                 out.println(
-                        switch (breaking.run()) {
-                            case BROKEN -> "deleted the node of " + Targets.describe(place);
-                            case GONE -> "the node of " + Targets.describe(place) + " is gone already";
-                        });
+                        deleted
+                                ? "deleted the node of " + Targets.describe(place)
+                                : "the node of " + Targets.describe(place) + " is gone already");
             }
             return ExitCodes.OK;
         }
@@ -134,6 +133,45 @@ public final class BreakCommand implements Callable<Integer> {
                     "there is nobody to ask, so nothing was broken: give --yes to break all the same");
         }
         return AGREEMENT.contains(answer.strip().toLowerCase(Locale.ROOT));
+    }
+
+    /**
+     * Deletes the one node that was seen, even if its data have changed since. A server can compare only the version of
+     * the data; the transaction that made the node, which no other node has, is compared just before. Returns false if
+     * it was gone before, or after a deletion whose answer was lost.
+     */
+    static boolean delete(ZooKeeperClient client, String lockPath, Place place) throws InterruptedException {
+        String path =
+                (lockPath.equals("/") ? "/" : lockPath + "/") + place.node().name();
+        String shown = PlainText.of(path);
+        String doubt = " while deleting " + shown + ": it may or may not be deleted; see zklock ls";
+        for (int failures = 0; failures < MOST_FAILURES; ) {
+            try {
+                ZooKeeper zk = Reads.connected(client, doubt);
+                int version = -1; // of an unreadable node only the name is known
+                if (place.stat().isPresent()) {
+                    Stat now = zk.exists(path, false);
+                    if (now == null || now.getCzxid() != place.stat().get().getCzxid()) {
+                        return false;
+                    }
+                    version = now.getVersion();
+                }
+                zk.delete(path, version);
+                return true;
+            } catch (KeeperException.NoNodeException e) {
+                return false;
+            } catch (KeeperException.BadVersionException e) {
+                // It has changed since the look, or is another node by now: the next look tells.
+            } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
+                failures++;
+            } catch (KeeperException.NoAuthException e) {
+                throw new LockAccessException("no right to delete " + shown
+                        + ": that needs DELETE on the path of the lock; give credentials that have it");
+            } catch (KeeperException e) {
+                throw new LockException("cannot delete " + shown + ": " + e.code(), e);
+            }
+        }
+        throw new LockConnectionException("the connection was lost again and again" + doubt);
     }
 
     private static boolean holds(Place place) {

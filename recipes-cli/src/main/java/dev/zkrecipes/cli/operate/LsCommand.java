@@ -92,15 +92,8 @@ public final class LsCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print JSON, one line for each state.")
     private boolean json;
 
-    /** Made by picocli. */
-    public LsCommand() {}
+    LsCommand() {}
 
-    /**
-     * Shows what was asked for.
-     *
-     * @return the exit code
-     * @throws InterruptedException if the thread is interrupted
-     */
     @Override
     public Integer call() throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
@@ -111,8 +104,7 @@ public final class LsCommand implements Callable<Integer> {
             } else {
                 Tree tree = Tree.read(reads, path, recursive);
                 out.println(String.join(
-                        System.lineSeparator(),
-                        json ? List.of(JsonPage.of(tree)) : TextPage.of(tree, tree.seen(), new SeenGrants())));
+                        System.lineSeparator(), json ? List.of(JsonPage.of(tree)) : TextPage.of(tree, tree.seen())));
                 out.flush();
             }
             return ExitCodes.OK;
@@ -122,24 +114,21 @@ public final class LsCommand implements Callable<Integer> {
     /** Runs until nobody reads any more, or a signal ends the process. */
     private void watch(ZooKeeperClient client, Reads reads) throws InterruptedException {
         Screen screen = new Screen(spec.commandLine().getOut(), !json);
-        SeenGrants grants = new SeenGrants();
         client.addConnectionListener(state -> reads.wake());
         try {
             Tree tree = Tree.read(reads, path, recursive);
-            grants.see(tree);
-            boolean isRead = show(screen, tree, grants);
+            boolean isRead = show(screen, tree);
             while (isRead) {
                 if (reads.awaitChange(SECOND)) {
                     awaitConnected(client, tree);
                     Tree before = tree;
-                    tree = Tree.read(reads, path, recursive);
+                    tree = Tree.read(reads, path, recursive).after(before);
                     if (!tree.isSameAs(before)) {
-                        grants.see(tree);
-                        isRead = show(screen, tree, grants);
+                        isRead = show(screen, tree);
                         TimeUnit.NANOSECONDS.sleep(PACE.toNanos());
                     }
                 } else if (screen.isDrawn()) {
-                    isRead = show(screen, tree, grants);
+                    isRead = show(screen, tree);
                 }
             }
         } catch (ClientClosedException e) {
@@ -147,12 +136,12 @@ public final class LsCommand implements Callable<Integer> {
         }
     }
 
-    private boolean show(Screen screen, Tree tree, SeenGrants grants) {
+    private boolean show(Screen screen, Tree tree) {
         if (json) {
             return screen.show(List.of(JsonPage.of(tree)));
         }
         Instant now = screen.isDrawn() ? Instant.now() : tree.seen();
-        List<String> lines = new ArrayList<>(TextPage.of(tree, now, grants));
+        List<String> lines = new ArrayList<>(TextPage.of(tree, now));
         lines.add(0, TIME.format(now));
         return screen.show(lines);
     }

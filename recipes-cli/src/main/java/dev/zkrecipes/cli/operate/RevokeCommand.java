@@ -87,15 +87,8 @@ public final class RevokeCommand implements Callable<Integer> {
             description = "Wait until the lock is given back, but no longer than this. Default: ask and exit.")
     private @Nullable Duration wait;
 
-    /** Made by picocli. */
-    public RevokeCommand() {}
+    RevokeCommand() {}
 
-    /**
-     * Asks.
-     *
-     * @return the exit code
-     * @throws InterruptedException if the thread is interrupted
-     */
     @Override
     public Integer call() throws InterruptedException {
         if (grace != null && wait != null) {

@@ -26,25 +26,20 @@ final class TextPage {
     private static final int NAMED_HOLDERS = 3;
     private static final Set<String> NUMBERS = Set.of("PLACE", "QUEUED", "GRANTED", "HOLD", "WAIT", "?");
 
+    private final Tree tree;
     private final Instant now;
-    private final SeenGrants grants;
     private final List<String> lines = new ArrayList<>();
 
-    private TextPage(Instant now, SeenGrants grants) {
+    private TextPage(Tree tree, Instant now) {
+        this.tree = tree;
         this.now = now;
-        this.grants = grants;
     }
 
-    /**
-     * The lines.
-     *
-     * @param now the time up to which ages count
-     * @param grants when the holders got what they hold, as far as somebody has watched
-     */
-    static List<String> of(Tree tree, Instant now, SeenGrants grants) {
-        TextPage page = new TextPage(now, grants);
+    /** The lines; ages count up to {@code now}. */
+    static List<String> of(Tree tree, Instant now) {
+        TextPage page = new TextPage(tree, now);
         if (tree.deep()) {
-            page.addTree(tree);
+            page.addTree();
         } else {
             page.addLock(tree.lock());
         }
@@ -117,7 +112,7 @@ final class TextPage {
                     verb(view, place.state()) + (place.state() == State.UNKNOWN ? "" : "s"),
                     wanted(place),
                     queuedSince(place).map(this::ago).orElse("-"),
-                    grants.since(view, place).map(this::ago).orElse(""),
+                    tree.granted(view, place).map(this::ago).orElse(""),
                     session == 0 ? "-" : "0x" + Long.toHexString(session),
                     PlainText.of(place.owner(), LONGEST_LABEL),
                     PlainText.of(place.node().name(), LONGEST_NAME),
@@ -149,7 +144,7 @@ final class TextPage {
         return String.join("; ", remarks);
     }
 
-    private void addTree(Tree tree) {
+    private void addTree() {
         long held = tree.locks().stream()
                 .filter(lock -> !lock.in(State.HOLDS).isEmpty())
                 .count();
@@ -179,7 +174,7 @@ final class TextPage {
         String named = holders.stream()
                 .limit(NAMED_HOLDERS)
                 .map(place -> PlainText.of(place.owner(), LONGEST_LABEL)
-                        + grants.since(lock.view(), place)
+                        + tree.granted(lock.view(), place)
                                 .map(since -> " (granted " + ago(since) + ")")
                                 .or(() -> queuedSince(place).map(since -> " (queued " + ago(since) + ")"))
                                 .orElse(""))

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -34,8 +35,10 @@ import org.apache.zookeeper.KeeperException.Code;
  * @param seen when the server was asked, by this machine's clock
  * @param locks in the order of their paths
  * @param notes remarks for readers, each a sentence fit for a terminal
+ * @param grants when each holder got what it holds, if that was seen: ZooKeeper keeps only when it queued
  */
-record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<String> notes) {
+record Tree(
+        String root, boolean deep, Instant seen, List<Lock> locks, List<String> notes, Map<String, Instant> grants) {
     private static final String MISSING =
             "the path does not exist: ZooKeeper removes the path of a lock some time after its last user";
     private static final String LEASES = "leases";
@@ -158,7 +161,7 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
                 locks.put(root, new Lock(PathView.of(root, new byte[0], Map.of()), false, List.of(MISSING)));
             }
         }
-        return new Tree(root, deep, Instant.now(), List.copyOf(locks.values()), List.copyOf(notes));
+        return new Tree(root, deep, Instant.now(), List.copyOf(locks.values()), List.copyOf(notes), Map.of());
     }
 
     /** ZooKeeper removes the folder of the locks, a container, a minute after the last acquire; leases are held on. */
@@ -223,7 +226,7 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
         addCounted(
                 notes,
                 view,
-                not(Tree::isReadable),
+                place -> place.stat().isEmpty(),
                 " may not be read with these rights: owner, session and age unknown");
         addCounted(
                 notes,
@@ -258,10 +261,6 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
         return notes;
     }
 
-    static boolean isReadable(Place place) {
-        return place.stat().isPresent();
-    }
-
     /** Whether no session owns it, so that it stays until somebody deletes it. */
     static boolean isOrphan(Place place) {
         return place.stat().isPresent() && place.stat().get().getEphemeralOwner() == 0;
@@ -278,6 +277,28 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
     /** Whether there is nothing new to show. */
     boolean isSameAs(Tree before) {
         return locks.equals(before.locks) && notes.equals(before.notes);
+    }
+
+    /** With the grants that were seen since, and those that are known from before. */
+    Tree after(Tree before) {
+        Map<String, Instant> known = new HashMap<>(before.grants);
+        known.keySet().retainAll(holders());
+        holders().stream().filter(not(before.holders()::contains)).forEach(holder -> known.put(holder, seen));
+        return new Tree(root, deep, seen, locks, notes, known);
+    }
+
+    private Set<String> holders() {
+        return locks.stream()
+                .flatMap(lock -> lock.in(State.HOLDS).stream().map(place -> key(lock.view(), place)))
+                .collect(Collectors.toSet());
+    }
+
+    Optional<Instant> granted(PathView view, Place place) {
+        return Optional.ofNullable(grants.get(key(view, place)));
+    }
+
+    private static String key(PathView view, Place place) {
+        return child(view.path(), place.node().name());
     }
 
     /** Of one path only. */

@@ -3,17 +3,11 @@
 
 package dev.zkrecipes.cli.run;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code zklock hold}: keeps a lock for the script that reads the output of {@code bin/zklock}. */
 @Command(
@@ -44,36 +38,18 @@ import picocli.CommandLine.Spec;
             "128+N:signal N ended the wait, or the hold if its output is no pipe"
         })
 public final class HoldCommand implements Callable<Integer> {
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Mixin
     private LockingOptions options = new LockingOptions();
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
-    private boolean help;
-
-    @Parameters(arity = "0..*", paramLabel = "PATH", hidden = true)
-    private List<String> words = new ArrayList<>();
-
-    /** For picocli. */
-    public HoldCommand() {}
+    HoldCommand() {}
 
     @Override
     public Integer call() {
-        List<String> rest = new ArrayList<>(words);
-        Settings settings = options.settings(rest);
+        List<String> rest = options.words();
+        Settings settings = options.settings(options.mode(), rest, Optional.empty());
         if (!rest.isEmpty()) {
             throw options.wrong("hold takes no command: leave '" + rest.get(0) + "' out, or use zklock run");
         }
-        return new Keeper(
-                        settings,
-                        options.connection(),
-                        Objects.requireNonNull(spec).commandLine().getErr())
-                .run(options.builder(), 0);
+        return options.keep(settings, 0);
     }
 }

@@ -8,6 +8,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.Seconds;
+import dev.zkrecipes.cli.run.Settings.Reaction;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
@@ -101,11 +102,7 @@ public final class Keeper {
         listener.setDaemon(true);
         listener.start();
         try {
-            synchronized (this) {
-                while (!mayAsk) {
-                    wait();
-                }
-            }
+            await(() -> mayAsk, null);
             return connectAndKeep(builder);
         } catch (InterruptedException e) {
             tell("a signal ended the wait for " + settings.lock());

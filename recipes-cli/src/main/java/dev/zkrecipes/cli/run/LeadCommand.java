@@ -6,9 +6,7 @@ package dev.zkrecipes.cli.run;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.Seconds;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +15,6 @@ import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code zklock lead}: stands for a leadership while {@code bin/zklock} runs the command in each term. */
 @Command(
@@ -52,12 +48,6 @@ import picocli.CommandLine.Spec;
 public final class LeadCommand implements Callable<Integer> {
     private static final Duration PAUSE = Duration.ofSeconds(10);
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
-    @Mixin
-    private LockingOptions options = new LockingOptions();
-
     @Option(names = "--once", description = "Lead for one term. Default: stand again after each.")
     private boolean once;
 
@@ -68,49 +58,29 @@ public final class LeadCommand implements Callable<Integer> {
             description = "Stand again no sooner than this after the command was started. Default: 10.")
     private @Nullable Duration pause;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
-    private boolean help;
+    @Mixin
+    private LockingOptions options = new LockingOptions();
 
-    @Parameters(arity = "0..*", paramLabel = "PATH COMMAND", hidden = true)
-    private List<String> words = new ArrayList<>();
-
-    /** For picocli. */
-    public LeadCommand() {}
+    LeadCommand() {}
 
     @Override
     public Integer call() {
-        List<String> command = new ArrayList<>(words);
-        Settings run = options.settings(command);
-        options.requireCommand(command, "PATH");
+        List<String> command = options.words();
         if (once && pause != null) {
             throw options.wrong("--pause is for the next term, and with --once there is none: give one of them");
         }
-        Settings settings = new Settings(
-                new LockChoice(LockChoice.Mode.LEADER, run.lock().paths(), 1, 1),
-                run.patience(),
-                run.conflictCode(),
-                run.onLost(),
-                run.onRevoke(),
-                run.grace(),
-                once ? Optional.empty() : Optional.of(pause == null ? PAUSE : pause),
-                run.verbose());
-        return new Keeper(
-                        settings,
-                        options.connection(),
-                        Objects.requireNonNull(spec).commandLine().getErr())
-                .run(options.builder(), command.size());
+        Optional<Duration> terms = once ? Optional.empty() : Optional.of(pause == null ? PAUSE : pause);
+        Settings settings = options.settings(LockChoice.Mode.LEADER, command, terms);
+        options.requireCommand(command);
+        return options.keep(settings, command.size());
     }
 
     /** Leaves out which lock it is, the limits of the wait, and the choice of what becomes of the command. */
     static final class Fewer implements IModelTransformer {
         @Override
         public CommandSpec transform(CommandSpec spec) {
-            return ConnectOptions.without(
-                    spec, "-x", "-s", "--limit", "--permits", "--all", "-n", "-w", "-E", "--on-lost", "--on-revoke");
+            ConnectOptions.without(spec, "-n", "-w", "--timeout", "-E", "--on-lost", "--on-revoke");
+            return ConnectOptions.without(spec, "-x", "-s", "--limit", "--permits", "--all");
         }
     }
 }

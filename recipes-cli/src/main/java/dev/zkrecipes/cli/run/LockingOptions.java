@@ -3,20 +3,31 @@
 
 package dev.zkrecipes.cli.run;
 
+import com.google.common.base.Splitter;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.connect.Seconds;
+import dev.zkrecipes.cli.run.LockChoice.Mode;
+import dev.zkrecipes.cli.run.Settings.Reaction;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.io.PrintWriter;
+import java.nio.charset.Charset;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** What {@code run}, {@code lead} and {@code hold} are told alike: a mixin for picocli. */
 final class LockingOptions {
@@ -27,8 +38,33 @@ final class LockingOptions {
     @Spec(Spec.Target.MIXEE)
     private @Nullable CommandSpec spec;
 
-    @Mixin
-    private LockChoiceOptions lock = new LockChoiceOptions();
+    @Option(
+            names = {"-x", "--exclusive"},
+            description = "The exclusive side of a read-write lock. Without -x, -s and --limit the lock is a mutex.")
+    private boolean exclusive;
+
+    @Option(
+            names = {"-s", "--shared"},
+            description = "The shared side: others may hold the lock with -s meanwhile.")
+    private boolean shared;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "M",
+            description = "A semaphore with M permits. All users of the path must give the same M.")
+    private @Nullable Integer limit;
+
+    @Option(
+            names = "--permits",
+            paramLabel = "N",
+            description = "How many permits of the semaphore to take. Default: 1.")
+    private @Nullable Integer permits;
+
+    @Option(
+            names = "--all",
+            paramLabel = "PATH,PATH...",
+            description = "Several locks, all or nothing, instead of PATH. May be repeated.")
+    private List<String> all = new ArrayList<>();
 
     @Option(
             names = {"-n", "--nonblock"},
@@ -36,7 +72,7 @@ final class LockingOptions {
     private boolean nonblock;
 
     @Option(
-            names = {"-w", "--wait", "--timeout"},
+            names = {"-w", "--wait"},
             paramLabel = "SECONDS",
             converter = Seconds.class,
             description =
@@ -55,14 +91,14 @@ final class LockingOptions {
             paramLabel = "term|ignore",
             description = "When the lock is lost: end what runs under it (TERM, grace, KILL), or let it continue."
                     + " Default: term.")
-    private @Nullable Reaction onLost;
+    private Reaction onLost = Reaction.TERM;
 
     @Option(
             names = "--on-revoke",
             paramLabel = "term|ignore",
             description =
                     "When somebody asks for the lock: end what runs under it, or let it continue. Default: ignore.")
-    private @Nullable Reaction onRevoke;
+    private Reaction onRevoke = Reaction.IGNORE;
 
     @Option(
             names = "--grace",
@@ -85,6 +121,16 @@ final class LockingOptions {
     @Mixin
     private ConnectOptions connection;
 
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
+    private boolean help;
+
+    @Parameters(arity = "0..*", paramLabel = "PATH COMMAND", hidden = true)
+    private List<String> words = new ArrayList<>();
+
     LockingOptions() {
         this(new ConnectOptions());
     }
@@ -93,13 +139,21 @@ final class LockingOptions {
         this.connection = connection;
     }
 
+    /** As {@code flock} names it, too. */
+    @Option(names = "--timeout", hidden = true, paramLabel = "SECONDS", converter = Seconds.class)
+    void timeout(Duration limitOfWait) {
+        wait = limitOfWait;
+    }
+
     /** Takes an option without a value from {@link UsualLine}. Returns whether there is one of that name. */
     boolean take(String option) {
         switch (option) {
+            case "-x" -> exclusive = true;
+            case "-s" -> shared = true;
             case "-n" -> nonblock = true;
             case "-v" -> verbose = true;
             default -> {
-                return lock.take(option);
+                return false;
             }
         }
         return true;
@@ -108,66 +162,106 @@ final class LockingOptions {
     /** Takes an option with a value. */
     boolean take(String option, String value) {
         switch (option) {
+            case "--limit" -> limit = Integer.valueOf(value);
+            case "--permits" -> permits = Integer.valueOf(value);
             case "-w" -> wait = new Seconds().convert(value);
             case "-E" -> conflictCode = Integer.valueOf(value);
             case "--grace" -> grace = new Seconds().convert(value);
             case "--label" -> label = value;
             default -> {
-                return lock.take(option, value) || connection.take(option, value);
+                return connection.take(option, value);
             }
         }
         return true;
     }
 
+    /** Takes what follows the options. */
+    void takeWords(List<String> rest) {
+        words = rest;
+    }
+
+    /** What follows the options. */
+    List<String> words() {
+        return new ArrayList<>(words);
+    }
+
+    /** Which kind of lock the options name. */
+    Mode mode() {
+        Integer most = limit;
+        if (exclusive && shared) {
+            throw wrong("-x is exclusive and -s is shared: give one of them");
+        }
+        if (most == null) {
+            if (permits != null) {
+                throw wrong("--permits is for a semaphore: add --limit, the number of all permits");
+            }
+            return shared ? Mode.SHARED : exclusive ? Mode.EXCLUSIVE : Mode.MUTEX;
+        }
+        if (exclusive || shared) {
+            throw wrong("--limit makes a semaphore, which is neither exclusive nor shared: leave "
+                    + (exclusive ? "-x" : "-s") + " out");
+        }
+        if (most < 1) {
+            throw wrong("--limit is " + most + ", must be 1 or more");
+        }
+        if (permits != null && (permits < 1 || permits > most)) {
+            throw wrong("--permits is " + permits + ", must be 1 to " + most + ", the --limit");
+        }
+        return Mode.SEMAPHORE;
+    }
+
     /**
      * Checks the options. Sends nothing.
      *
-     * @param words what follows the options; the path is removed from it
+     * @param rest what follows the options; the path is removed from it
      */
-    Settings settings(List<String> words) {
-        LockChoice choice = lock.choice(words);
+    Settings settings(Mode mode, List<String> rest, Optional<Duration> pause) {
+        List<String> paths = all.isEmpty() ? List.of(path(rest)) : allPaths();
         if (nonblock && wait != null) {
             throw wrong("-n does not wait and -w does: give one of them");
         }
-        Reaction lost = onLost == null ? Reaction.TERM : onLost;
-        Reaction revoke = onRevoke == null ? Reaction.IGNORE : onRevoke;
-        if (grace != null && lost == Reaction.IGNORE && revoke == Reaction.IGNORE) {
+        if (grace != null && onLost == Reaction.IGNORE && onRevoke == Reaction.IGNORE) {
             throw wrong(
                     "--grace is only for a command that may be ended: leave it out, or give --on-lost=term or --on-revoke=term");
         }
         return new Settings(
-                choice,
+                new LockChoice(mode, paths, permits == null ? 1 : permits, limit == null ? 1 : limit),
                 nonblock ? Optional.of(Duration.ZERO) : Optional.ofNullable(wait),
                 conflictCode(),
-                lost,
-                revoke,
+                onLost,
+                onRevoke,
                 grace == null ? DEFAULT_GRACE : grace,
-                Optional.empty(),
+                pause,
                 verbose);
     }
 
-    /** Leaves the command in what follows the options and the path. */
-    void requireCommand(List<String> rest, String before) {
+    /** Leaves the command in what follows the path. */
+    void requireCommand(List<String> rest) {
         if (!rest.isEmpty() && rest.get(0).equals("--")) {
             rest.remove(0);
         }
         if (rest.isEmpty() || rest.get(0).isEmpty()) {
-            throw wrong("the command is missing: add what to run after " + before);
+            throw wrong("the command is missing: add what to run after " + (all.isEmpty() ? "PATH" : "--all"));
         }
     }
 
-    ConnectOptions connection() {
-        return connection;
+    /** Keeps the lock, with so many words of a command. Returns the exit code. */
+    int keep(Settings settings, int command) {
+        CommandSpec parsed = spec;
+        PrintWriter err = parsed == null
+                ? new PrintWriter(System.err, true, Charset.defaultCharset())
+                : parsed.commandLine().getErr();
+        return new Keeper(settings, connection, err).run(builder(), command);
     }
 
-    ZooKeeperClientBuilder builder() {
+    private ZooKeeperClientBuilder builder() {
         ZooKeeperClientBuilder builder = connection.client();
         String owner = label;
         if (owner != null) {
             try {
                 builder.ownerLabel(owner);
             } catch (IllegalArgumentException e) {
-                throw Mistake.of(spec, "--label: " + e.getMessage(), e);
+                throw wrong("--label: " + e.getMessage());
             }
         }
         return builder;
@@ -176,7 +270,7 @@ final class LockingOptions {
     private int conflictCode() {
         Integer code = conflictCode;
         if (code == null) {
-            return ExitCodes.CONFLICT;
+            return ExitCodes.FAILED;
         }
         if (code < 0 || code > GREATEST_CODE) {
             throw wrong("-E is " + code + ", must be 0 to " + GREATEST_CODE);
@@ -187,7 +281,42 @@ final class LockingOptions {
         return code;
     }
 
+    private String path(List<String> rest) {
+        if (rest.isEmpty()) {
+            throw wrong("the path of the lock is missing: give one such as /locks/nightly");
+        }
+        return checked(rest.remove(0), "");
+    }
+
+    /** An empty part may be a variable that a script did not set: without it, one lock too few would be taken. */
+    private List<String> allPaths() {
+        List<String> paths = all.stream()
+                .flatMap(each -> Splitter.on(',').splitToStream(each))
+                .toList();
+        if (paths.contains("")) {
+            throw wrong("--all has an empty path: give paths with one comma between them, such as --all /a,/b");
+        }
+        Set<String> distinct = new HashSet<>();
+        for (String path : paths) {
+            if (!distinct.add(checked(path, "--all: "))) {
+                throw wrong("--all names " + path + " twice: leave one out");
+            }
+        }
+        if (paths.size() == 1) {
+            throw wrong("--all takes several paths with commas between them; for one lock give PATH without --all");
+        }
+        return paths;
+    }
+
+    private String checked(String path, String where) {
+        try {
+            return new LockPathConverter().convert(path);
+        } catch (TypeConversionException e) {
+            throw wrong(where + e.getMessage());
+        }
+    }
+
     ParameterException wrong(String message) {
-        return Mistake.of(spec, message, null);
+        return Mistake.of(spec, message);
     }
 }

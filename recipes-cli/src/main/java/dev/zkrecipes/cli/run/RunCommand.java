@@ -3,21 +3,12 @@
 
 package dev.zkrecipes.cli.run;
 
-import dev.zkrecipes.cli.connect.ConnectOptions;
-import dev.zkrecipes.cli.connect.Mistake;
-import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** {@code zklock run}: reads the command line, and keeps the lock while {@code bin/zklock} runs the command. */
@@ -55,79 +46,51 @@ import picocli.CommandLine.TypeConversionException;
             "127:the command was not found"
         })
 public final class RunCommand implements Callable<Integer> {
-    /** Null if the command line was read without picocli. */
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Mixin
-    private LockingOptions options = new LockingOptions();
-
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
-    private boolean help;
-
-    @Parameters(arity = "0..*", paramLabel = "PATH COMMAND", hidden = true)
-    private List<String> words = new ArrayList<>();
+    private final LockingOptions options;
 
     /** For picocli. */
-    public RunCommand() {}
+    public RunCommand() {
+        this(new LockingOptions());
+    }
 
-    RunCommand(ConnectOptions connection) {
-        this.options = new LockingOptions(connection);
+    RunCommand(LockingOptions options) {
+        this.options = options;
     }
 
     /**
      * Runs a usual command line without picocli, which takes long to start.
      *
      * @param line what follows {@code run}
-     * @param err for messages
      * @return the exit code; empty, and nothing was done, if picocli is to read the line
-     * @throws Mistake.UnreportedException if the line is wrong; nothing was sent
      */
-    public static OptionalInt runUsual(List<String> line, PrintWriter err) {
-        RunCommand command = new RunCommand();
+    public static OptionalInt runUsual(List<String> line) {
+        LockingOptions options = new LockingOptions();
         try {
-            if (!UsualLine.read(line, command)) {
+            if (!UsualLine.read(line, options)) {
                 return OptionalInt.empty();
             }
         } catch (TypeConversionException | NumberFormatException e) {
             return OptionalInt.empty();
         }
-        return OptionalInt.of(command.run(err));
+        return OptionalInt.of(run(options));
     }
 
     @Override
     public Integer call() {
-        return run(Objects.requireNonNull(spec).commandLine().getErr());
+        return run(options);
     }
 
-    private int run(PrintWriter err) {
-        List<String> command = words();
-        Settings settings = settings(command);
-        return new Keeper(settings, options.connection(), err).run(options.builder(), command.size());
+    private static int run(LockingOptions options) {
+        List<String> command = options.words();
+        Settings settings = settings(options, command);
+        return options.keep(settings, command.size());
     }
 
-    LockingOptions options() {
-        return options;
-    }
-
-    /** What follows the options. */
-    List<String> words() {
-        return new ArrayList<>(words);
-    }
-
-    /** Takes what follows the options from {@link UsualLine}. */
-    void takeWords(List<String> rest) {
-        words = rest;
-    }
-
-    /** Checks the command line. Sends nothing. Leaves the command in {@code rest}. */
-    Settings settings(List<String> rest) {
-        Settings settings = options.settings(rest);
-        options.requireCommand(rest, settings.lock().paths().size() == 1 ? "PATH" : "--all");
+    /** Checks the command line. Sends nothing. Leaves the command in what follows the options. */
+    static Settings settings(LockingOptions options, List<String> rest) {
+        Settings settings = options.settings(options.mode(), rest, Optional.empty());
+        options.requireCommand(rest);
         return settings;
     }
 }

@@ -26,4 +26,13 @@ record Settings(
         Reaction onRevoke,
         Duration grace,
         Optional<Duration> pause,
-        boolean verbose) {}
+        boolean verbose) {
+
+    /** What happens to the command. */
+    enum Reaction {
+        /** It gets TERM, and KILL after the grace period. */
+        TERM,
+        /** It continues. */
+        IGNORE
+    }
+}

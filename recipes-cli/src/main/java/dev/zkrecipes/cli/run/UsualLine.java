@@ -16,7 +16,7 @@ final class UsualLine {
     private UsualLine() {}
 
     /** Whether the whole line was read. If not, the options are to be forgotten. */
-    static boolean read(List<String> line, RunCommand command) {
+    static boolean read(List<String> line, LockingOptions options) {
         Set<String> given = new HashSet<>();
         int next = 0;
         while (next < line.size() && line.get(next).startsWith("-")) {
@@ -26,16 +26,14 @@ final class UsualLine {
             if (!given.add(option)) {
                 return false;
             }
-            if (equals >= 0 || !command.options().take(option)) {
+            if (equals >= 0 || !options.take(option)) {
                 String value = equals >= 0 ? word.substring(equals + 1) : next < line.size() ? line.get(next++) : "";
-                if (value.isEmpty()
-                        || value.startsWith("-")
-                        || !command.options().take(option, value)) {
+                if (value.isEmpty() || value.startsWith("-") || !options.take(option, value)) {
                     return false;
                 }
             }
         }
-        command.takeWords(line.subList(next, line.size()));
+        options.takeWords(line.subList(next, line.size()));
         return true;
     }
 }

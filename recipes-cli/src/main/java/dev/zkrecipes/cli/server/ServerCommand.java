@@ -11,12 +11,13 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.BindException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.Optional;
+import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -69,42 +70,38 @@ public final class ServerCommand implements Callable<Integer> {
             paramLabel = "FOLDER",
             description =
                     "Where to keep the data; made if it does not exist. Default: a temporary folder that is removed.")
-    private @Nullable String data;
+    private @Nullable Path data;
 
-    /** Made by picocli. */
-    public ServerCommand() {}
+    ServerCommand() {}
 
-    /**
-     * Runs the server.
-     *
-     * @return the exit code, if it did not start
-     * @throws InterruptedException if the thread is interrupted
-     * @throws IOException if the data folder cannot be used
-     */
     @Override
-    public Integer call() throws InterruptedException, IOException {
-        EmbeddedZooKeeperBuilder builder = EmbeddedZooKeeper.builder();
+    public Integer call() throws InterruptedException {
         if (port < 0 || port > MOST_PORT) {
             throw wrong("--port is " + port + ", must be 1 to " + MOST_PORT + ", or 0 for any port that is free");
         }
-        builder.port(port);
-        Path folder = folder();
+        EmbeddedZooKeeperBuilder builder = EmbeddedZooKeeper.builder().port(port);
+        Path folder = data;
         if (folder == null) {
             return run(builder);
         }
-        Optional<FolderLock> lock;
-        try {
-            lock = FolderLock.take(folder);
+        if (folder.toString().isBlank()) {
+            throw wrong(
+                    "--data: the name of the folder is empty; give one, or leave --data out for a temporary folder");
+        }
+        if (Files.exists(folder) && !Files.isDirectory(folder)) {
+            throw wrong("--data " + folder + " is not a folder: give another one");
+        }
+        // A second server would spoil the log. The system lets go of the file with the process.
+        try (FileChannel channel = FileChannel.open(
+                        Files.createDirectories(folder).resolve("zklock.lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE);
+                FileLock lock = channel.tryLock()) {
+            return lock == null
+                    ? failed("another server has the data folder " + folder + ": stop it, or give another --data")
+                    : run(builder.dataDirectory(folder));
         } catch (IOException e) {
             return failed("--data " + folder + " cannot be used: " + reason(e) + "; give another one");
-        }
-        if (lock.isEmpty()) {
-            return failed("another server has the data folder " + folder + ": stop it, or give another --data");
-        }
-        try {
-            return run(builder.dataDirectory(folder));
-        } finally {
-            lock.get().close();
         }
     }
 
@@ -114,7 +111,7 @@ public final class ServerCommand implements Callable<Integer> {
             server = builder.start();
         } catch (UncheckedIOException e) {
             return failed(
-                    isPortTaken(e)
+                    Throwables.getCausalChain(e).stream().anyMatch(BindException.class::isInstance)
                             ? "port " + port + " is in use: give another --port, or --port 0 for any that is free"
                             : "the server does not start"
                                     + (data == null ? ": " : " with --data " + data + ": ")
@@ -126,26 +123,6 @@ public final class ServerCommand implements Callable<Integer> {
         out.flush();
         new CountDownLatch(1).await(); // a signal ends the JVM
         return ExitCodes.OK;
-    }
-
-    private @Nullable Path folder() throws IOException {
-        String name = data;
-        if (name == null) {
-            return null;
-        }
-        if (name.isBlank()) {
-            throw wrong(
-                    "--data: the name of the folder is empty; give one, or leave --data out for a temporary folder");
-        }
-        try {
-            Path folder = Path.of(name);
-            if (Files.exists(folder) && !Files.isDirectory(folder)) {
-                throw wrong("--data " + folder + " is not a folder: give another one");
-            }
-            return folder;
-        } catch (InvalidPathException e) {
-            throw wrong("--data: not the name of a folder: " + e.getMessage());
-        }
     }
 
     /** In words, which are not in the message of every error. */
@@ -160,15 +137,6 @@ public final class ServerCommand implements Callable<Integer> {
     private int failed(String message) {
         spec.commandLine().getErr().println("zklock: " + message);
         return ExitCodes.FAILED;
-    }
-
-    private static boolean isPortTaken(Throwable error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof BindException) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private ParameterException wrong(String message) {

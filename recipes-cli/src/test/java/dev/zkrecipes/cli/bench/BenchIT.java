@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.zkrecipes.cli.Ran;
-import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.text.ReadJson;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -18,6 +18,7 @@ import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -28,6 +29,7 @@ import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -39,24 +41,27 @@ class BenchIT {
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final List<String> TOP = List.of("zookeeper");
 
+    @TempDir
+    private Path folder;
+
     private final EmbeddedZooKeeper server;
 
     BenchIT(EmbeddedZooKeeper server) {
         this.server = server;
     }
 
-    private ZkLockProcess bench(String... options) throws IOException, InterruptedException {
-        return ZkLockProcess.start(
+    private RunningZkLock bench(String... options) throws IOException, InterruptedException {
+        return RunningZkLock.jar(
+                folder,
+                "-Dzklock.test",
                 Stream.concat(Stream.of("bench", "--connect", server.connectString()), Stream.of(options))
                         .toArray(String[]::new));
     }
 
     @Test
     void everyMeasure_hasALineAndNothingIsLeft() throws IOException, InterruptedException {
-        try (ZkLockProcess bench = bench("--seconds", "0.1", "--clients", "3")) {
-            assertThat(bench.awaitExit())
-                    .as(() -> bench.complaints().toString())
-                    .isZero();
+        try (RunningZkLock bench = bench("--seconds", "0.1", "--clients", "3")) {
+            assertThat(bench.awaitExit()).as(bench.err()).isZero();
             assertThat(bench.complaints()).isEmpty();
             List<String> lines = bench.lines();
             assertThat(lines.get(0)).startsWith(server.connectString()).contains("3 sessions, below /zklock-bench-");
@@ -91,7 +96,7 @@ class BenchIT {
     @ParameterizedTest
     @CsvSource({"INT, 130", "TERM, 143"})
     void signal_endsItAndNothingIsLeft(String name, int code) throws IOException, InterruptedException {
-        try (ZkLockProcess bench = bench("--seconds", "600")) {
+        try (RunningZkLock bench = bench("--seconds", "600")) {
             await().atMost(SOON).until(() -> server.children("/").stream().anyMatch(this::isMeasured));
             bench.signal(name);
             assertThat(bench.awaitExit()).isEqualTo(code);
@@ -138,7 +143,9 @@ class BenchIT {
                         .auth("digest", credentials))) {
             proxy.latency(
                     Duration.ofMillis(25)); // so that the node of a measurement is there long enough to be looked at
-            try (ZkLockProcess bench = ZkLockProcess.start(
+            try (RunningZkLock bench = RunningZkLock.jar(
+                    folder,
+                    "-Dzklock.test",
                     "bench",
                     "--connect=" + proxy.connectString(),
                     "--auth=digest:owner:secret",

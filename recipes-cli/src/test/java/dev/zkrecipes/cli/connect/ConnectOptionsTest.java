@@ -120,7 +120,7 @@ class ConnectOptionsTest {
                 "--config /none/such                | --config: /none/such does not exist",
                 "--acl creator                      | --acl creator needs credentials",
                 "--acl world:anyone                 | is not SCHEME:ID:PERMS",
-                "--acl world:anyone:xyz             | contains a letter other than",
+                "--acl world:anyone:xyz             | is not SCHEME:ID:PERMS, with letters of cdrwa",
                 "--acl world:anyone:r               | --acl: ",
                 "--acl digest:user:secret:cdrwa     | --acl: ",
             })

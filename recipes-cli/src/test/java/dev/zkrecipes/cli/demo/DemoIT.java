@@ -6,7 +6,7 @@ package dev.zkrecipes.cli.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.internal.Lateness;
 import java.io.IOException;
@@ -32,10 +32,14 @@ class DemoIT {
     private static final int TRIES = 3;
 
     @TempDir
+    private Path folder;
+
+    @TempDir
     private Path temporary;
 
-    private ZkLockProcess demo(String... arguments) throws IOException, InterruptedException {
-        return ZkLockProcess.startWith(
+    private RunningZkLock demo(String... arguments) throws IOException, InterruptedException {
+        return RunningZkLock.jar(
+                folder,
                 "-Djava.io.tmpdir=" + temporary,
                 Stream.concat(Stream.of("demo"), Stream.of(arguments)).toArray(String[]::new));
     }
@@ -81,7 +85,7 @@ class DemoIT {
     /** Unless only the take-over was late, on a machine that was late itself. */
     private boolean passesAndLeavesNothing(DemoRecipe recipe, boolean last) throws IOException, InterruptedException {
         try (Lateness lateness = Lateness.measure();
-                ZkLockProcess demo = demo(recipe.toString(), "--seconds", "5")) {
+                RunningZkLock demo = demo(recipe.toString(), "--seconds", "5")) {
             demo.awaitLine("HOLDS");
             List<ProcessHandle> children = demo.children();
             int code = demo.awaitExit();
@@ -111,7 +115,7 @@ class DemoIT {
     @Test
     @Tag("soak")
     void interruptedDemo_leavesNothing() throws IOException, InterruptedException {
-        try (ZkLockProcess demo = demo()) {
+        try (RunningZkLock demo = demo()) {
             demo.awaitLine("KILLED");
             List<ProcessHandle> children = demo.children();
             for (ProcessHandle child : children) {
@@ -130,7 +134,7 @@ class DemoIT {
     @Test
     @Tag("soak")
     void killedDemo_takesItsChildrenWithIt() throws IOException, InterruptedException {
-        try (ZkLockProcess demo = demo()) {
+        try (RunningZkLock demo = demo()) {
             demo.awaitLine("HOLDS");
             List<ProcessHandle> children = demo.children();
             demo.signal("KILL");

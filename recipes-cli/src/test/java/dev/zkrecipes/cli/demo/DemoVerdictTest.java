@@ -33,11 +33,11 @@ class DemoVerdictTest {
         ledger.create(1);
     }
 
-    /** Lines such as {@code 1 IN 20 # 1 0}, {@code 1 OUT}; a number alone is the seconds that go by. */
-    private List<Entry> entries(String... lines) throws IOException {
+    /** Of lines such as {@code 1 IN 20 # 1 0; 1 OUT}; a number alone is the seconds that go by. */
+    private List<Entry> entries(String lines) throws IOException {
         List<Entry> entries = new ArrayList<>();
         double now = 0;
-        for (String line : lines) {
+        for (String line : lines.split("; ")) {
             if (line.matches("[0-9.]+")) {
                 now += Double.parseDouble(line);
             } else {
@@ -49,12 +49,12 @@ class DemoVerdictTest {
         return entries;
     }
 
-    private List<Check> failures(DemoRecipe recipe, List<Long> counts, String... lines) throws IOException {
+    private List<Check> failures(DemoRecipe recipe, List<Long> counts, String lines) throws IOException {
         return new DemoVerdict(recipe, entries(lines))
                 .checks(counts).stream().filter(check -> !check.ok()).toList();
     }
 
-    private void assertFailed(DemoRecipe recipe, List<Long> counts, String subject, String finding, String... lines)
+    private void assertFailed(DemoRecipe recipe, List<Long> counts, String subject, String finding, String lines)
             throws IOException {
         assertThat(failures(recipe, counts, lines)).anySatisfy(check -> {
             assertThat(check.subject()).isEqualTo(subject);
@@ -67,15 +67,8 @@ class DemoVerdictTest {
         assertThat(failures(
                         DemoRecipe.MUTEX,
                         List.of(2L),
-                        "1 ASKS",
-                        "1 IN 10 # 1 0",
-                        "1 OUT",
-                        "2 IN 20 # 1 0",
-                        "2 IDLES",
-                        "2 KILLED",
-                        "4.5",
-                        "3 IN 30 # 1 0",
-                        "3 OUT"))
+                        "1 ASKS; 1 IN 10 # 1 0; 1 OUT; 2 IN 20 # 1 0; 2 IDLES; 2 KILLED; 4.5; 3 IN 30 # 1 0; "
+                                + "3 OUT"))
                 .isEmpty();
     }
 
@@ -86,10 +79,7 @@ class DemoVerdictTest {
                 List.of(2L),
                 "rule",
                 "one at a time: violated 1 times, first by w1 (# 1 0) beside w2 (# 1 0)",
-                "1 IN 10 # 1 0",
-                "2 IN 20 # 1 0",
-                "1 OUT",
-                "2 OUT");
+                "1 IN 10 # 1 0; 2 IN 20 # 1 0; 1 OUT; 2 OUT");
     }
 
     @Test
@@ -99,10 +89,7 @@ class DemoVerdictTest {
                 List.of(0L),
                 "rule",
                 "violated 1 times",
-                "2 IN 10 # 1 0",
-                "2 IDLES",
-                "1 IN 20 # 1 0",
-                "2 KILLED");
+                "2 IN 10 # 1 0; 2 IDLES; 1 IN 20 # 1 0; 2 KILLED");
     }
 
     @Test
@@ -110,15 +97,8 @@ class DemoVerdictTest {
         assertThat(failures(
                         DemoRecipe.MUTEX,
                         List.of(2L),
-                        "1 IN 10 # 1 0",
-                        "3 IN 20 # 1 0",
-                        "1 LOST",
-                        "3 OUT",
-                        "2 IN 25 # 1 0",
-                        "2 KILLED",
-                        "3",
-                        "1 IN 30 # 1 0",
-                        "1 OUT"))
+                        "1 IN 10 # 1 0; 3 IN 20 # 1 0; 1 LOST; 3 OUT; 2 IN 25 # 1 0; 2 KILLED; 3; 1 IN 30 # 1 0; "
+                                + "1 OUT"))
                 .isEmpty();
     }
 
@@ -129,18 +109,11 @@ class DemoVerdictTest {
                 List.of(1L),
                 "rule",
                 "first by w1 (W 4 0) beside w2 (r 1 0)",
-                "1 IN 10 W 4 0",
-                "2 IN 20 r 1 0",
-                "1 OUT");
+                "1 IN 10 W 4 0; 2 IN 20 r 1 0; 1 OUT");
         assertThat(failures(
                         DemoRecipe.RWLOCK,
                         List.of(1L),
-                        "1 IN 30 r 1 0",
-                        "3 IN 31 r 1 0",
-                        "1 OUT",
-                        "3 OUT",
-                        "1 IN 40 W 4 0",
-                        "1 OUT"))
+                        "1 IN 30 r 1 0; 3 IN 31 r 1 0; 1 OUT; 3 OUT; 1 IN 40 W 4 0; 1 OUT"))
                 .extracting(Check::subject)
                 .containsExactly("take-over");
     }
@@ -152,9 +125,7 @@ class DemoVerdictTest {
                 List.of(0L),
                 "rule",
                 "at most 5 permits: violated 1 times, first by w1 (3 3 0) beside w2 (2 2 0) beside w3 (1 1 0)",
-                "1 IN 10 3 3 0",
-                "2 IN 20 2 2 0",
-                "3 IN 30 1 1 0");
+                "1 IN 10 3 3 0; 2 IN 20 2 2 0; 3 IN 30 1 1 0");
     }
 
     @Test
@@ -164,14 +135,12 @@ class DemoVerdictTest {
                 List.of(0L),
                 "rule",
                 "w1 (# 1 0,1) beside w2 (# 1 2,1)",
-                "1 IN 10 # 1 0,1",
-                "3 IN 11 # 1 3,4",
-                "2 IN 20 # 1 2,1");
+                "1 IN 10 # 1 0,1; 3 IN 11 # 1 3,4; 2 IN 20 # 1 2,1");
     }
 
     @Test
     void oneWorkerAlone_provesNothing() throws IOException {
-        assertFailed(DemoRecipe.MUTEX, List.of(1L), "rule", "1 holds, 1 processes", "1 IN 10 # 1 0", "1 OUT");
+        assertFailed(DemoRecipe.MUTEX, List.of(1L), "rule", "1 holds, 1 processes", "1 IN 10 # 1 0; 1 OUT");
     }
 
     @Test
@@ -181,10 +150,7 @@ class DemoVerdictTest {
                 List.of(1L),
                 "updates",
                 "1 counted but 2 made",
-                "1 IN 10 # 1 0",
-                "1 OUT",
-                "2 IN 20 # 1 0",
-                "2 OUT");
+                "1 IN 10 # 1 0; 1 OUT; 2 IN 20 # 1 0; 2 OUT");
         assertFailed(DemoRecipe.MUTEX, List.of(0L), "updates", "0 counted = 0 made", "3 ASKS");
     }
 
@@ -195,11 +161,8 @@ class DemoVerdictTest {
                 List.of(2L),
                 "tokens",
                 "w2 came with 10 after w1 with 10",
-                "1 IN 10 # 1 0",
-                "1 OUT",
-                "2 IN 10 # 1 0",
-                "2 OUT");
-        assertThat(failures(DemoRecipe.RWLOCK, List.of(0L), "1 IN 30 r 1 0", "2 IN 20 r 1 0"))
+                "1 IN 10 # 1 0; 1 OUT; 2 IN 10 # 1 0; 2 OUT");
+        assertThat(failures(DemoRecipe.RWLOCK, List.of(0L), "1 IN 30 r 1 0; 2 IN 20 r 1 0"))
                 .extracting(Check::subject)
                 .doesNotContain("tokens");
     }
@@ -211,16 +174,13 @@ class DemoVerdictTest {
                 List.of(0L),
                 "take-over",
                 "after 4.6 s, limit 4.5 s",
-                "2 IN 10 # 1 0",
-                "2 KILLED",
-                "4.6",
-                "1 IN 20 # 1 0");
+                "2 IN 10 # 1 0; 2 KILLED; 4.6; 1 IN 20 # 1 0");
         assertFailed(DemoRecipe.MUTEX, List.of(0L), "take-over", "nobody was killed", "2 IN 30 # 1 0");
     }
 
     @Test
     void nobodyTakesOver_fails() throws IOException {
-        assertFailed(DemoRecipe.MUTEX, List.of(0L), "take-over", "none, limit 4.5 s", "2 IN 10 # 1 0", "2 KILLED", "9");
+        assertFailed(DemoRecipe.MUTEX, List.of(0L), "take-over", "none, limit 4.5 s", "2 IN 10 # 1 0; 2 KILLED; 9");
     }
 
     @Test
@@ -244,18 +204,9 @@ class DemoVerdictTest {
 
     @Test
     void picture_showsWhatTheLedgerSaysOfEachInstant() throws IOException {
-        List<Entry> entries = entries(
-                "1 ASKS",
-                "1 IN 10 # 1 0",
-                "24",
-                "1 OUT",
-                "2 ASKS",
-                "2 IN 20 # 1 0",
-                "24",
-                "2 KILLED",
-                "1 ASKS",
-                "24",
-                "1 IN 30 # 1 0");
+        List<Entry> entries =
+                entries("1 ASKS; 1 IN 10 # 1 0; 24; 1 OUT; 2 ASKS; 2 IN 20 # 1 0; 24; 2 KILLED; 1 ASKS; 24; "
+                        + "1 IN 30 # 1 0");
         assertThat(Picture.of(entries, 0, 72 * SECOND))
                 .containsExactly(
                         "  w1  " + "#".repeat(24) + " ".repeat(24) + ".".repeat(24),

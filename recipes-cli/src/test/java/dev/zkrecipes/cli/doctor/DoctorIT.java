@@ -5,8 +5,9 @@ package dev.zkrecipes.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.ClientProperties;
 import dev.zkrecipes.cli.Ran;
-import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.SecurePort;
@@ -15,7 +16,6 @@ import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
-import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -24,12 +24,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.junit.jupiter.api.Test;
@@ -184,8 +182,8 @@ class DoctorIT {
 
     @Test
     void allowedWords_tellTheLimits() throws Exception {
-        try (ZkLockProcess other =
-                ZkLockProcess.startWith("-Dzookeeper.4lw.commands.whitelist=conf", "server", "--port=0")) {
+        try (RunningZkLock other =
+                RunningZkLock.jar(folder, "-Dzookeeper.4lw.commands.whitelist=conf", "server", "--port=0")) {
             other.awaitLine("127.0.0.1:");
             Ran ran = doctor("--connect", other.lines().get(0));
             assertThat(ran.code()).as(ran.out()).isZero();
@@ -198,7 +196,7 @@ class DoctorIT {
         Path options = Files.writeString(
                 folder.resolve("options"),
                 "-Dzookeeper.enforce.auth.enabled=true\n-Dzookeeper.enforce.auth.schemes=digest\n");
-        try (ZkLockProcess strict = ZkLockProcess.startWith("@" + options, "server", "--port=0")) {
+        try (RunningZkLock strict = RunningZkLock.jar(folder, "@" + options, "server", "--port=0")) {
             strict.awaitLine("127.0.0.1:");
             Ran ran = doctor("--connect", strict.lines().get(0));
             assertThat(ran.code()).as(ran.out()).isEqualTo(69);
@@ -252,30 +250,16 @@ class DoctorIT {
         }
     }
 
-    private String properties(TlsKeys keys) throws IOException {
-        ZKClientConfig config = keys.clientConfig();
-        Properties properties = new Properties();
-        Stream.of("client.secure", "clientCnxnSocket", "ssl.keyStore.location", "ssl.keyStore.password")
-                .forEach(name -> properties.setProperty("zookeeper." + name, config.getProperty("zookeeper." + name)));
-        Stream.of("ssl.trustStore.location", "ssl.trustStore.password")
-                .forEach(name -> properties.setProperty("zookeeper." + name, config.getProperty("zookeeper." + name)));
-        Path file = folder.resolve("client.properties");
-        try (Writer writer = Files.newBufferedWriter(file)) {
-            properties.store(writer, null);
-        }
-        return file.toString();
-    }
-
     @Test
     void tlsAndNoTls_areToldApart() throws Exception {
         TlsKeys serverKeys = TlsKeys.make(folder, "server");
         TlsKeys clientKeys = TlsKeys.make(folder, "client");
         serverKeys.trust(clientKeys);
         clientKeys.trust(serverKeys);
-        String config = properties(clientKeys);
         try (EmbeddedZooKeeper plain = EmbeddedZooKeeper.start();
                 SecurePort port = plain.openSecurePort(serverKeys)) {
-            Ran ran = doctor("--connect", port.connectString(), "--config", config);
+            String config = ClientProperties.of(clientKeys, port.connectString(), folder);
+            Ran ran = doctor("--config", config);
             assertThat(ran.code()).as(ran.out()).isZero();
             assertThat(ran.lines().get(1)).contains("standalone 3.", ", TLS, session in ");
             ran = doctor("--connect", port.connectString());
@@ -292,7 +276,7 @@ class DoctorIT {
                     .contains("speaks ZooKeeper without TLS, and this client uses TLS: give the server's port for TLS");
             TlsKeys stranger = TlsKeys.make(folder, "stranger");
             stranger.trust(serverKeys);
-            ran = doctor("--connect", port.connectString(), "--config", properties(stranger));
+            ran = doctor("--config", ClientProperties.of(stranger, port.connectString(), folder));
             assertThat(ran.code()).isEqualTo(69);
             assertThat(failed(ran))
                     .singleElement()

@@ -6,7 +6,6 @@ package dev.zkrecipes.cli.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
-import dev.zkrecipes.cli.ZkLockCommands;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -79,7 +78,7 @@ class GiveBackIT {
     }
 
     private Ran breakAnswering(String answer, String... arguments) {
-        return ZkLockCommands.run(new BreakCommand(new StringReader(answer)), connected(arguments));
+        return Ran.command(new BreakCommand(new StringReader(answer)), connected(arguments));
     }
 
     private static Lease take(InterProcessLock lock) {
@@ -292,10 +291,10 @@ class GiveBackIT {
                 .places()
                 .get(0);
         server.setData(path + "/lock-0000000001", "marked".getBytes(StandardCharsets.UTF_8));
-        assertThat(new Breaking(client, path, seen).run()).isEqualTo(Breaking.Outcome.BROKEN);
+        assertThat(BreakCommand.delete(client, path, seen)).isTrue();
         server.createNode(path + "/lock-0000000001", NOTHING);
         server.setData(path + "/lock-0000000001", "another".getBytes(StandardCharsets.UTF_8));
-        assertThat(new Breaking(client, path, seen).run()).isEqualTo(Breaking.Outcome.GONE);
+        assertThat(BreakCommand.delete(client, path, seen)).isFalse();
         assertThat(server.children(path)).containsExactly("lock-0000000001");
     }
 
@@ -310,7 +309,7 @@ class GiveBackIT {
                 .get(0);
         server.deleteNode(path + "/lock-0000000001");
         server.createNode(path + "/lock-0000000001", NOTHING);
-        assertThat(new Breaking(client, path, seen).run()).isEqualTo(Breaking.Outcome.GONE);
+        assertThat(BreakCommand.delete(client, path, seen)).isFalse();
         assertThat(server.children(path)).containsExactly("lock-0000000001");
     }
 

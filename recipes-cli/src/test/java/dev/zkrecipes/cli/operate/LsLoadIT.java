@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.Ran;
-import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
@@ -64,7 +64,7 @@ class LsLoadIT {
             for (int i = 0; i < NODES; i++) {
                 server.createNode(String.format("/x/%s-lock-%010d", OUR_ID, i), data);
             }
-            String ls = String.join(" ", ZkLockProcess.command()) + " ls --connect " + server.connectString() + " /x";
+            String ls = String.join(" ", RunningZkLock.java()) + " ls --connect " + server.connectString() + " /x";
             Process shell = new ProcessBuilder("sh", "-c", "{ " + ls + "; echo \"ended $?\" >&2; } | " + reader)
                     .redirectError(err.toFile())
                     .start();

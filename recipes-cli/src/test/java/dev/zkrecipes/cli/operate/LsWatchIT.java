@@ -6,8 +6,8 @@ package dev.zkrecipes.cli.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
-import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -64,8 +64,10 @@ class LsWatchIT {
         server.close();
     }
 
-    private ZkLockProcess watch(String... arguments) throws Exception {
-        return ZkLockProcess.start(
+    private RunningZkLock watch(String... arguments) throws Exception {
+        return RunningZkLock.jar(
+                folder,
+                "-Dzklock.test",
                 Stream.concat(Stream.of("ls", "--watch", "--connect", server.connectString()), Stream.of(arguments))
                         .toArray(String[]::new));
     }
@@ -73,7 +75,7 @@ class LsWatchIT {
     @ParameterizedTest
     @CsvSource({"INT, 130", "TERM, 143"})
     void changes_areShownUntilASignal_withoutPolling(String signal, int code) throws Exception {
-        try (ZkLockProcess ls = watch("/locks/x")) {
+        try (RunningZkLock ls = watch("/locks/x")) {
             ls.awaitLine("/locks/x: free");
             Lease lease = Soon.get(mutex.acquireAsync());
             ls.awaitLine("/locks/x: mutex, 1 holds, 0 wait");
@@ -107,7 +109,7 @@ class LsWatchIT {
 
     @Test
     void watchedTree_showsNewLocksAndNewLimits() throws Exception {
-        try (ZkLockProcess ls = watch("-r", "/")) {
+        try (RunningZkLock ls = watch("-r", "/")) {
             ls.awaitLine("/: 0 locks, 0 held");
             Soon.get(mutex.acquireAsync());
             ls.awaitLine("/locks/x  mutex");
@@ -121,7 +123,7 @@ class LsWatchIT {
 
     @Test
     void serverRestart_doesNotEndTheWatch() throws Exception {
-        try (ZkLockProcess ls = watch("/locks/x")) {
+        try (RunningZkLock ls = watch("/locks/x")) {
             Soon.get(mutex.acquireAsync());
             ls.awaitLine("/locks/x: mutex, 1 holds, 0 wait");
             server.stop();
@@ -139,7 +141,7 @@ class LsWatchIT {
 
     @Test
     void json_isALineForEachState() throws Exception {
-        try (ZkLockProcess ls = watch("--json", "/locks/x")) {
+        try (RunningZkLock ls = watch("--json", "/locks/x")) {
             ls.awaitLine("\"exists\":false");
             Soon.get(mutex.acquireAsync());
             ls.awaitLine("\"holding\":1");
@@ -150,7 +152,7 @@ class LsWatchIT {
     @Test
     void closedPipe_endsIt() throws Exception {
         Path shown = folder.resolve("shown");
-        String command = String.join(" ", ZkLockProcess.command()) + " ls --watch --connect " + server.connectString()
+        String command = String.join(" ", RunningZkLock.java()) + " ls --watch --connect " + server.connectString()
                 + " /locks/x; echo \"ended $?\" >&2";
         Process shell = new ProcessBuilder("sh", "-c", "{ " + command + "; } | head -n 2 > " + shown).start();
         await().atMost(LIMIT)
@@ -166,7 +168,7 @@ class LsWatchIT {
         Tool.SCRIPT.require();
         Soon.get(Soon.get(mutex.acquireAsync()).closeAsync()); // makes the path, which would be one picture more
         Path typescript = folder.resolve("typescript");
-        String command = String.join(" ", ZkLockProcess.command()) + " ls --watch --connect " + server.connectString()
+        String command = String.join(" ", RunningZkLock.java()) + " ls --watch --connect " + server.connectString()
                 + " /locks/x";
         ProcessBuilder builder = new ProcessBuilder(List.of("script", "-q", "-f", "-c", command, typescript.toString()))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD);

@@ -44,11 +44,11 @@ class TextPageTest {
     }
 
     private static Tree tree(Instant seen, Lock... locks) {
-        return new Tree("/x", locks.length > 1, seen, List.of(locks), List.of());
+        return new Tree("/x", locks.length > 1, seen, List.of(locks), List.of(), Map.of());
     }
 
     private static List<String> page(Lock... locks) {
-        return TextPage.of(tree(NOW, locks), NOW, new SeenGrants());
+        return TextPage.of(tree(NOW, locks), NOW);
     }
 
     @Test
@@ -80,22 +80,19 @@ class TextPageTest {
     /** ZooKeeper tells only when a node was made. */
     @Test
     void grant_isToldIfItWasSeen() {
-        SeenGrants grants = new SeenGrants();
-        String[] all = {"lock-0000000001", "alice", "lock-0000000002", "bob"};
-        grants.see(tree(NOW, lock("/x", "", all)));
-        assertThat(TextPage.of(tree(NOW, lock("/x", "", all)), NOW, grants).get(1))
-                .doesNotContain("GRANTED");
-        Tree second = tree(NOW.plusSeconds(60), lock("/x", "", "lock-0000000002", "bob", "lock-0000000003", "eve"));
-        grants.see(second);
-        assertThat(TextPage.of(second, NOW.plusSeconds(62), grants))
+        Tree first = tree(NOW, lock("/x", "", "lock-0000000001", "alice", "lock-0000000002", "bob"));
+        assertThat(TextPage.of(first, NOW).get(1)).doesNotContain("GRANTED");
+        Tree second = tree(NOW.plusSeconds(60), lock("/x", "", "lock-0000000002", "bob", "lock-0000000003", "eve"))
+                .after(first);
+        assertThat(TextPage.of(second, NOW.plusSeconds(62)))
                 .containsExactly(
                         "/x: mutex, 1 holds, 1 waits",
                         "PLACE  STATE  WANTS     QUEUED  GRANTED  SESSION  OWNER  NODE",
                         "    0  holds  lock   1m07s ago   2s ago  0x1      bob    lock-0000000002",
                         "    1  waits  lock   1m07s ago           0x2      eve    lock-0000000003");
-        Tree both = tree(NOW.plusSeconds(61), second.lock(), lock("/y", "", "lock-0000000001", "dan"));
-        grants.see(both);
-        assertThat(TextPage.of(both, NOW.plusSeconds(62), grants))
+        Tree both = tree(NOW.plusSeconds(61), second.lock(), lock("/y", "", "lock-0000000001", "dan"))
+                .after(second);
+        assertThat(TextPage.of(both, NOW.plusSeconds(62)))
                 .anyMatch(line -> line.endsWith("  bob (granted 2s ago)"))
                 .anyMatch(line -> line.endsWith("  dan (granted 1s ago)"));
     }

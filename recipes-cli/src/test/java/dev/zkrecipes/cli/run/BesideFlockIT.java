@@ -5,17 +5,12 @@ package dev.zkrecipes.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
-import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,32 +38,11 @@ class BesideFlockIT {
 
     private record Printed(int code, String out, String err) {}
 
-    private Printed script(String script, String... tool) throws IOException, InterruptedException {
-        Path out = Files.createTempFile(folder, "out", "");
-        Path err = Files.createTempFile(folder, "err", "");
-        List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
-        command.addAll(List.of("bash", "-c", script, "bash"));
-        command.addAll(List.of(tool));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(folder.toFile())
-                .redirectInput(Path.of("/dev/null").toFile())
-                .redirectOutput(out.toFile())
-                .redirectError(err.toFile());
-        RunningZkLock.prepare(builder.environment());
-        builder.environment().put("ZKLOCK_CONNECT", server.connectString());
-        Process process = builder.start();
-        try {
-            assertThat(process.waitFor(RunningZkLock.LIMIT.toSeconds(), TimeUnit.SECONDS))
-                    .as("ended")
-                    .isTrue();
-        } finally {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly();
+    private Printed script(String script, String tool) throws IOException, InterruptedException {
+        String before = "cd '" + folder + "'; exec </dev/null; set -- " + tool + "\n";
+        try (RunningZkLock bash = RunningZkLock.script(folder, server, before + script)) {
+            return new Printed(bash.awaitExit(), bash.bytesOfOut(), bash.err());
         }
-        return new Printed(
-                process.exitValue(),
-                Files.readString(out, StandardCharsets.ISO_8859_1),
-                Files.readString(err, StandardCharsets.ISO_8859_1));
     }
 
     @ParameterizedTest
@@ -104,8 +78,8 @@ class BesideFlockIT {
                 "\"$@\" sh -c 'sleep 1000 & echo ended'",
             })
     void command_isWhatFlockWouldStart(String script) throws IOException, InterruptedException {
-        Printed byFlock = script(script, "flock", folder.resolve("lock").toString());
-        Printed byZkLock = script(script, RunningZkLock.LAUNCHER.toString(), "run", "/beside");
+        Printed byFlock = script(script, "flock " + folder.resolve("lock"));
+        Printed byZkLock = script(script, RunningZkLock.LAUNCHER + " run /beside");
         assertThat(byFlock.out()).isNotEmpty();
         assertThat(byZkLock.err()).isEqualTo(byFlock.err());
         assertThat(byZkLock).isEqualTo(byFlock);

@@ -4,8 +4,8 @@
 package dev.zkrecipes.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -41,7 +41,7 @@ class HoldIT {
     }
 
     private void awaitFree(String path) {
-        await().atMost(RunningZkLock.LIMIT).until(() -> server.children(path).isEmpty());
+        RunningZkLock.awaitNodes(server, path, 0);
     }
 
     private boolean isHeld(String path) {
@@ -96,11 +96,9 @@ class HoldIT {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             new InterProcessMutex(client, "/hold/queue").acquire();
             try (RunningZkLock script = script("/hold/queue", "echo ran")) {
-                await().atMost(RunningZkLock.LIMIT)
-                        .until(() -> server.children("/hold/queue").size() == 2);
+                RunningZkLock.awaitNodes(server, "/hold/queue", 2);
                 script.signal("KILL");
-                await().atMost(RunningZkLock.LIMIT)
-                        .until(() -> server.children("/hold/queue").size() == 1);
+                RunningZkLock.awaitNodes(server, "/hold/queue", 1);
                 assertThat(script.out()).isEmpty();
             }
         }

@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -154,11 +155,9 @@ class KeeperIT {
                 TestClients clients = TestClients.of(server);
                 Lease lease = new InterProcessMutex(clients.open(), "/keeper").acquire();
                 RunningZkLock zklock = run(server, "run", "/keeper", "echo", "ran")) {
-            await().atMost(RunningZkLock.LIMIT)
-                    .until(() -> server.children("/keeper").size() == 2);
+            RunningZkLock.awaitNodes(server, "/keeper", 2);
             zklock.signal("KILL");
-            await().atMost(RunningZkLock.LIMIT)
-                    .until(() -> server.children("/keeper").size() == 1);
+            RunningZkLock.awaitNodes(server, "/keeper", 1);
             lease.close();
             assertThat(zklock.out()).isEmpty();
         }
@@ -171,8 +170,7 @@ class KeeperIT {
             InterProcessMutex mutex = new InterProcessMutex(clients.open(), "/keeper");
             Lease lease = mutex.acquire();
             try (RunningZkLock zklock = run(server, "run", "--session-timeout", "4", "/keeper", "echo", "ran")) {
-                await().atMost(RunningZkLock.LIMIT)
-                        .until(() -> server.children("/keeper").size() == 2);
+                RunningZkLock.awaitNodes(server, "/keeper", 2);
                 zklock.signal("STOP");
                 lease.close();
                 mutex.tryAcquire(RunningZkLock.LIMIT).orElseThrow().close();
@@ -196,8 +194,7 @@ class KeeperIT {
             Map<String, String> environment =
                     Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK_JAVA_OPTIONS", java);
             try (RunningZkLock zklock = RunningZkLock.start(folder, environment, "run", "/keeper", "echo", "ran")) {
-                await().atMost(RunningZkLock.LIMIT)
-                        .until(() -> server.children("/keeper").size() == 2);
+                RunningZkLock.awaitNodes(server, "/keeper", 2);
                 zklock.signal("STOP");
                 lease.close();
                 await().atMost(RunningZkLock.LIMIT)

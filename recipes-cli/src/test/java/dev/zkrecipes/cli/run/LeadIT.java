@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.BufferedReader;
@@ -92,7 +93,7 @@ class LeadIT {
     }
 
     private void awaitNodes(int count) {
-        await().atMost(RunningZkLock.LIMIT).until(() -> server.children(path).size() == count);
+        RunningZkLock.awaitNodes(server, path, count);
     }
 
     /** As the server orders them. */

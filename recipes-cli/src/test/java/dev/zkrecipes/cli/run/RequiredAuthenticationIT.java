@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;

@@ -22,23 +22,24 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class RunCommandTest {
-    private static RunCommand parsed(String... words) {
-        RunCommand command = new RunCommand(new ConnectOptions(Map.of()));
-        new CommandLine(command)
+    private static LockingOptions parsed(String... words) {
+        LockingOptions options = new LockingOptions(new ConnectOptions(Map.of()));
+        new CommandLine(new RunCommand(options))
                 .setStopAtPositional(true)
                 .setExpandAtFiles(false)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .parseArgs(words);
-        return command;
+        return options;
     }
 
     private static Settings settings(String line) {
-        return parsed(Words.split(line)).settings(parsed(Words.split(line)).words());
+        LockingOptions options = parsed(Words.split(line));
+        return RunCommand.settings(options, options.words());
     }
 
     private static List<String> command(String... words) {
         List<String> rest = parsed(words).words();
-        parsed(words).settings(rest);
+        RunCommand.settings(parsed(words), rest);
         return rest;
     }
 
@@ -48,8 +49,8 @@ class RunCommandTest {
         assertThat(settings.lock()).isEqualTo(new LockChoice(LockChoice.Mode.MUTEX, List.of("/locks/a"), 1, 1));
         assertThat(settings.patience()).isEmpty();
         assertThat(settings.conflictCode()).isEqualTo(1);
-        assertThat(settings.onLost()).isEqualTo(Reaction.TERM);
-        assertThat(settings.onRevoke()).isEqualTo(Reaction.IGNORE);
+        assertThat(settings.onLost()).isEqualTo(Settings.Reaction.TERM);
+        assertThat(settings.onRevoke()).isEqualTo(Settings.Reaction.IGNORE);
         assertThat(settings.grace()).isEqualTo(Duration.ofSeconds(10));
     }
 
@@ -79,6 +80,7 @@ class RunCommandTest {
         assertThat(settings("-n /a make").patience()).hasValue(Duration.ZERO);
         assertThat(settings("--nonblock -E 75 /a make").conflictCode()).isEqualTo(75);
         assertThat(settings("-w 0.25 /a make").patience()).hasValue(Duration.ofMillis(250));
+        assertThat(settings("--timeout 0.25 /a make").patience()).hasValue(Duration.ofMillis(250));
         assertThat(settings("-w 0 /a make").patience()).hasValue(Duration.ZERO);
         assertThat(settings("--permits 2 --limit 3 /a make").lock())
                 .isEqualTo(new LockChoice(LockChoice.Mode.SEMAPHORE, List.of("/a"), 2, 3));
@@ -97,17 +99,17 @@ class RunCommandTest {
                 "-x -s /a make                     | -x is exclusive and -s is shared: give one of them",
                 "--mutex /a make                   | Unknown option: '--mutex'",
                 "-n -w 5 /a make                   | -n does not wait and -w does: give one of them",
-                "-w -1 /a make                     | option '-w/--wait': '-1' is not a number of seconds",
-                "--wait -1 /a make                 | option '-w/--wait': '-1' is not a number of seconds",
-                "--timeout -1 /a make              | option '-w/--wait': '-1' is not a number of seconds",
-                "-w                                | Missing required parameter for option '-w/--wait'",
-                "-w 1 -w 2 /a make                 | option '-w/--wait' (SECONDS) should be specified only once",
-                "-w --timeout /a make              | option '-w/--wait' but found '--timeout'",
+                "-w -1 /a make                     | option '--wait': '-1' is not a number of seconds",
+                "--wait -1 /a make                 | option '--wait': '-1' is not a number of seconds",
+                "--timeout -1 /a make              | option '--timeout': '-1' is not a number of seconds",
+                "-w                                | Missing required parameter for option '--wait'",
+                "-w 1 -w 2 /a make                 | option '--wait' (SECONDS) should be specified only once",
+                "-w --timeout /a make              | option '--wait' but found '--timeout'",
                 "-w soon /a make                   | give one from 0 to 2147483, such as 10 or 0.5",
                 "-E 9 /a make                      | -E needs a limit on the wait: add -n or -w",
                 "-n -E 256 /a make                 | -E is 256, must be 0 to 255",
                 "-n -E -1 /a make                  | -E is -1, must be 0 to 255",
-                "-n -E x /a make                   | option '-E/--conflict-exit-code'",
+                "-n -E x /a make                   | option '--conflict-exit-code'",
                 "--permits 2 /a make               | --permits is for a semaphore: add --limit",
                 "--limit 0 /a make                 | --limit is 0, must be 1 or more",
                 "--limit 3 --permits 4 /a make     | --permits is 4, must be 1 to 3",
@@ -173,7 +175,7 @@ class RunCommandTest {
                 "--config /dev /a make             | --config: /dev cannot be read",
                 "--acl nobody /a make              | --acl: 'nobody' is not SCHEME:ID:PERMS",
                 "--acl creator /a make             | --acl creator needs credentials",
-                "--acl world:anyone:x /a make      | --acl: 'x' contains a letter other than",
+                "--acl world:anyone:x /a make      | --acl: 'world:anyone:x' is not SCHEME:ID:PERMS, with letters of cdrwa",
                 "--connect x --connect y /a make   | should be specified only once",
                 "'' make                           | '' is not the path of a lock",
                 "//a make                          | '//a' is not the path of a lock",

@@ -5,6 +5,7 @@ package dev.zkrecipes.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -231,6 +232,33 @@ class RunExitCodeIT {
             assertThat(zklock.err())
                     .containsPattern("zklock: acquired /exit/verbose after [0-9.]+ s, fencing token [0-9]+")
                     .containsPattern("zklock: held /exit/verbose for [0-9.]+ s; the command ended with 0");
+        }
+    }
+
+    /** As some daemons start their jobs. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "<&- | wc -c           | 0",
+                ">&- | echo lost       | ''",
+                "2>&- | echo x >&2 && echo kept | kept",
+            })
+    void closedStream_isEmptyForTheCommand(String closing, String command, String printed)
+            throws IOException, InterruptedException {
+        Map<String, String> environment = Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK_CDS", "off");
+        try (RunningZkLock zklock = RunningZkLock.startBy(
+                folder,
+                environment,
+                "exec \"$@\" " + closing,
+                "run",
+                "/exit/closed",
+                "sh",
+                "-c",
+                command + "; exit 3")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(3);
+            assertThat(zklock.out().strip()).isEqualTo(printed);
+            assertThat(zklock.err()).isEmpty();
         }
     }
 

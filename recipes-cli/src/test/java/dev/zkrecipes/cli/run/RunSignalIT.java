@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -116,8 +117,7 @@ class RunSignalIT {
         try (TestClients clients = TestClients.of(server);
                 Lease lease = new InterProcessMutex(clients.open(), path).acquire();
                 RunningZkLock zklock = run("run", path, "echo", "ran")) {
-            await().atMost(RunningZkLock.LIMIT)
-                    .until(() -> server.children(path).size() == 2);
+            RunningZkLock.awaitNodes(server, path, 2);
             zklock.signal(name);
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(code);
             assertThat(server.children(path)).hasSize(1);

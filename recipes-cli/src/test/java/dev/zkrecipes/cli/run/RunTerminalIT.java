@@ -6,8 +6,8 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
-import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -139,7 +139,7 @@ class RunTerminalIT {
         Path file = Files.writeString(
                 folder.resolve("script"),
                 "ulimit -c 0; cd '" + folder + "'; set -- " + tool + "\n" + script.replace('!', '|') + "\n");
-        String start = String.join(" ", ZkLockProcess.interruptible()) + " bash " + (script.contains("fg") ? "-m " : "")
+        String start = String.join(" ", RunningZkLock.interruptible()) + " bash " + (script.contains("fg") ? "-m " : "")
                 + file;
         try (Terminal terminal = new Terminal(connect, start)) {
             terminal.awaitScreen("KEYS");

@@ -5,16 +5,14 @@ package dev.zkrecipes.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.ClientProperties;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.SecurePort;
 import dev.zkrecipes.test.TlsKeys;
 import java.io.IOException;
-import java.io.Writer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Properties;
-import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,27 +28,6 @@ class RunTlsIT {
     @TempDir
     private Path folder;
 
-    private Path properties(TlsKeys keys, String servers) throws IOException {
-        ZKClientConfig config = keys.clientConfig();
-        Properties properties = new Properties();
-        properties.setProperty("zookeeper.connect", servers);
-        for (String name : new String[] {
-            ZKClientConfig.SECURE_CLIENT,
-            ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET,
-            "zookeeper.ssl.keyStore.location",
-            "zookeeper.ssl.keyStore.password",
-            "zookeeper.ssl.trustStore.location",
-            "zookeeper.ssl.trustStore.password"
-        }) {
-            properties.setProperty(name, config.getProperty(name));
-        }
-        Path file = folder.resolve("client.properties");
-        try (Writer writer = Files.newBufferedWriter(file)) {
-            properties.store(writer, null);
-        }
-        return file;
-    }
-
     @Test
     void commandRunsUnderALock_overTls() throws IOException, InterruptedException {
         TlsKeys serverKeys = TlsKeys.make(folder, "server");
@@ -59,7 +36,7 @@ class RunTlsIT {
         clientKeys.trust(serverKeys);
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 SecurePort port = server.openSecurePort(serverKeys)) {
-            String file = properties(clientKeys, port.connectString()).toString();
+            String file = ClientProperties.of(clientKeys, port.connectString(), folder);
             String inner = String.join(" ", RunningZkLock.commandLine("ls", "/tls"));
             try (RunningZkLock byVariable = RunningZkLock.start(
                             folder, Map.of("ZKLOCK_CONFIG", file), "run", WAIT, "/tls", "sh", "-c", inner);

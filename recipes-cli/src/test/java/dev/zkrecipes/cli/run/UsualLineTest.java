@@ -7,18 +7,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
-import dev.zkrecipes.cli.connect.Mistake;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 class UsualLineTest {
-    private static RunCommand command() {
-        return new RunCommand(new ConnectOptions(Map.of()));
+    private static LockingOptions options() {
+        return new LockingOptions(new ConnectOptions(Map.of()));
     }
 
     @ParameterizedTest
@@ -35,10 +35,10 @@ class UsualLineTest {
                 "--connect=h:1 --label==b --limit 010 --permits +2 -n -E 7 /a make",
             })
     void whatItReads_isWhatPicocliReads(String line) {
-        RunCommand usual = command();
+        LockingOptions usual = options();
         assertThat(UsualLine.read(List.of(Words.split(line)), usual)).isTrue();
-        RunCommand byPicocli = command();
-        new CommandLine(byPicocli).setStopAtPositional(true).parseArgs(Words.split(line));
+        LockingOptions byPicocli = options();
+        new CommandLine(new RunCommand(byPicocli)).setStopAtPositional(true).parseArgs(Words.split(line));
         assertThat(usual)
                 .usingRecursiveComparison()
                 .ignoringFieldsMatchingRegexes("(.*\\.)?spec")
@@ -65,19 +65,19 @@ class UsualLineTest {
                 "--wrong x /a make",
             })
     void theRest_isForPicocli(String line) {
-        assertThat(UsualLine.read(List.of(Words.split(line)), command())).isFalse();
+        assertThat(UsualLine.read(List.of(Words.split(line)), options())).isFalse();
     }
 
     @Test
     void mistakesInAValue_areForPicocli_andOthersAreToldAsTheyAre() {
-        assertThatThrownBy(() -> UsualLine.read(List.of("--limit", "0x3", "/a", "make"), command()))
+        assertThatThrownBy(() -> UsualLine.read(List.of("--limit", "0x3", "/a", "make"), options()))
                 .isInstanceOf(NumberFormatException.class);
-        assertThatThrownBy(() -> UsualLine.read(List.of("-w", "long", "/a", "make"), command()))
+        assertThatThrownBy(() -> UsualLine.read(List.of("-w", "long", "/a", "make"), options()))
                 .isInstanceOf(TypeConversionException.class);
-        RunCommand contradiction = command();
+        LockingOptions contradiction = options();
         assertThat(UsualLine.read(List.of("-n", "-w", "5", "/a", "make"), contradiction))
                 .isTrue();
-        assertThatThrownBy(() -> contradiction.settings(contradiction.words()))
-                .isInstanceOf(Mistake.UnreportedException.class);
+        assertThatThrownBy(() -> RunCommand.settings(contradiction, contradiction.words()))
+                .isInstanceOf(ParameterException.class);
     }
 }

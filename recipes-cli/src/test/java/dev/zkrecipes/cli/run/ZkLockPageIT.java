@@ -5,6 +5,7 @@ package dev.zkrecipes.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;

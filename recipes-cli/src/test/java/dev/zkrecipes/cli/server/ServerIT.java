@@ -6,12 +6,15 @@ package dev.zkrecipes.cli.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.TestClients;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +25,14 @@ class ServerIT {
     @TempDir
     private Path folder;
 
-    private static String connectString(ZkLockProcess server) {
+    private RunningZkLock start(String... options) throws IOException, InterruptedException {
+        return RunningZkLock.jar(
+                folder,
+                "-Djava.io.tmpdir=" + Files.createDirectories(folder.resolve("tmp")),
+                Stream.concat(Stream.of("server"), Stream.of(options)).toArray(String[]::new));
+    }
+
+    private static String connectString(RunningZkLock server) throws IOException {
         server.awaitLine("127.0.0.1:");
         return server.lines().get(0);
     }
@@ -37,7 +47,7 @@ class ServerIT {
     void server_printsItsConnectString_keepsItsData_andEndsWithASignal() throws Exception {
         String data = folder.resolve("data").toString();
         String first;
-        try (ZkLockProcess server = ZkLockProcess.start("server", "--port", "0", "--data", data)) {
+        try (RunningZkLock server = start("--port", "0", "--data", data)) {
             first = connectString(server);
             assertThat(first).matches("127\\.0\\.0\\.1:\\d+");
             makeSemaphore(first, 3);
@@ -50,18 +60,18 @@ class ServerIT {
             assertThat(server.complaints()).isEmpty();
         }
         String port = first.substring(first.indexOf(':') + 1);
-        try (ZkLockProcess server = ZkLockProcess.start("server", "--port", port, "--data", data)) {
+        try (RunningZkLock server = start("--port", port, "--data", data)) {
             assertThat(connectString(server)).isEqualTo(first);
             makeSemaphore(first, 3); // refused with any other limit
         }
     }
 
-    private static void assertSecondOneIsRefused(String option, String value, String complaint) throws Exception {
+    private void assertSecondOneIsRefused(String option, String value, String complaint) throws Exception {
         String port = option.equals("--port") ? value : "0";
         String[] line = option.equals("--port")
-                ? new String[] {"server", "--port", port}
-                : new String[] {"server", "--port", port, "--data", value};
-        try (ZkLockProcess second = ZkLockProcess.start(line)) {
+                ? new String[] {"--port", port}
+                : new String[] {"--port", port, "--data", value};
+        try (RunningZkLock second = start(line)) {
             assertThat(second.awaitExit()).isEqualTo(1);
             assertThat(second.complaints())
                     .singleElement()
@@ -74,14 +84,14 @@ class ServerIT {
 
     @Test
     void temporaryData_areRemoved() throws Exception {
-        String home = folder.toString();
-        try (ZkLockProcess server = ZkLockProcess.startWith("-Djava.io.tmpdir=" + home, "server", "--port", "0")) {
+        Path temporary = folder.resolve("tmp");
+        try (RunningZkLock server = start("--port", "0")) {
             connectString(server);
-            assertThat(folder).isNotEmptyDirectory();
+            assertThat(temporary).isNotEmptyDirectory();
             server.signal("INT");
             assertThat(server.awaitExit()).isEqualTo(130);
         }
         await().atMost(Duration.ofSeconds(20))
-                .untilAsserted(() -> assertThat(folder).isEmptyDirectory());
+                .untilAsserted(() -> assertThat(temporary).isEmptyDirectory());
     }
 }

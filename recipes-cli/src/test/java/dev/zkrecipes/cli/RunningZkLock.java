@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.cli.run;
+package dev.zkrecipes.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.zkrecipes.cli.Tool;
-import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -19,10 +17,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** {@code zklock} from the jar, in a process of its own. Its output goes to files of the test. */
-final class RunningZkLock implements AutoCloseable {
-    static final Duration LIMIT = Duration.ofSeconds(90);
+public final class RunningZkLock implements AutoCloseable {
+    public static final Duration LIMIT = Duration.ofSeconds(90);
 
     private final Process process;
     private final Path out;
@@ -35,18 +34,53 @@ final class RunningZkLock implements AutoCloseable {
     }
 
     /** The launcher, as users start it. */
-    static final Path LAUNCHER = Path.of("../bin/zklock").toAbsolutePath().normalize();
+    public static final Path LAUNCHER =
+            Path.of("../bin/zklock").toAbsolutePath().normalize();
 
-    static List<String> commandLine(String... arguments) throws IOException, InterruptedException {
+    public static List<String> commandLine(String... arguments) throws IOException, InterruptedException {
         Tool.PERL.require();
-        List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
+        List<String> command = new ArrayList<>(interruptible());
         command.add(LAUNCHER.toString());
         command.addAll(List.of(arguments));
         return command;
     }
 
+    /** The jar without the launcher, with an option of the JVM. */
+    public static RunningZkLock jar(Path folder, String option, String... arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(interruptible());
+        command.addAll(java());
+        command.add(command.size() - 2, option);
+        command.addAll(List.of(arguments));
+        return start(folder, Map.of(), command);
+    }
+
+    /** What starts that. */
+    public static List<String> java() {
+        return List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-jar",
+                "target/zklock.jar");
+    }
+
+    /**
+     * What undoes the ignoring of SIGINT, SIGQUIT and SIGHUP that a process inherits if the build was started in the
+     * background or by nohup: a JVM then ignores them too. Only GNU's {@code env} can; elsewhere the build has to be in
+     * the foreground.
+     */
+    public static List<String> interruptible() throws IOException, InterruptedException {
+        List<String> reset = List.of("env", "--default-signal=INT,HUP,QUIT");
+        Process trial = new ProcessBuilder(
+                        Stream.concat(reset.stream(), Stream.of("true")).toList())
+                .redirectErrorStream(true)
+                .start();
+        return trial.waitFor() == 0 ? reset : List.of();
+    }
+
     /** The jar and the JVM of this build, and nothing else of {@code zklock}'s. */
-    static void prepare(Map<String, String> environment) {
+    public static void prepare(Map<String, String> environment) {
         environment.keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
         environment.put(
                 "ZKLOCK_JAR", Path.of("target/zklock.jar").toAbsolutePath().toString());
@@ -54,18 +88,18 @@ final class RunningZkLock implements AutoCloseable {
     }
 
     /** With this server in its environment. */
-    static RunningZkLock start(Path folder, EmbeddedZooKeeper server, String... arguments)
+    public static RunningZkLock start(Path folder, EmbeddedZooKeeper server, String... arguments)
             throws IOException, InterruptedException {
         return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), arguments);
     }
 
-    static RunningZkLock start(Path folder, Map<String, String> environment, String... arguments)
+    public static RunningZkLock start(Path folder, Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
         return start(folder, environment, commandLine(arguments));
     }
 
     /** Like process 1 of a container: orphans become its children, and it does not ask for their exit codes. */
-    static RunningZkLock startAsReaper(Path folder, EmbeddedZooKeeper server, String... arguments)
+    public static RunningZkLock startAsReaper(Path folder, EmbeddedZooKeeper server, String... arguments)
             throws IOException, InterruptedException {
         Tool.PERL.require();
         int prctl = System.getProperty("os.arch").equals("aarch64") ? 167 : 157;
@@ -76,28 +110,28 @@ final class RunningZkLock implements AutoCloseable {
     }
 
     /** Started by a shell, which runs a script first that starts it with {@code "$@"}. */
-    static RunningZkLock startBy(Path folder, Map<String, String> environment, String script, String... arguments)
-            throws IOException {
+    public static RunningZkLock startBy(
+            Path folder, Map<String, String> environment, String script, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("/bin/bash", "-c", script, "bash", LAUNCHER.toString()));
         command.addAll(List.of(arguments));
         return start(folder, environment, command);
     }
 
-    static RunningZkLock startBy(Path folder, EmbeddedZooKeeper server, String script, String... arguments)
+    public static RunningZkLock startBy(Path folder, EmbeddedZooKeeper server, String script, String... arguments)
             throws IOException {
         return startBy(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), script, arguments);
     }
 
     /** A script of bash that uses {@code $ZKLOCK}. */
-    static RunningZkLock script(Path folder, EmbeddedZooKeeper server, String script)
+    public static RunningZkLock script(Path folder, EmbeddedZooKeeper server, String script)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
+        List<String> command = new ArrayList<>(interruptible());
         command.addAll(List.of("bash", "-c", script));
         return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK", LAUNCHER.toString()), command);
     }
 
     /** Standard error is a pipe, which nobody reads before the exit code. */
-    static RunningZkLock startUnread(Path folder, EmbeddedZooKeeper server, String... arguments)
+    public static RunningZkLock startUnread(Path folder, EmbeddedZooKeeper server, String... arguments)
             throws IOException, InterruptedException {
         Path out = Files.createTempFile(folder, "out", "");
         ProcessBuilder builder = new ProcessBuilder(commandLine(arguments)).redirectOutput(out.toFile());
@@ -121,41 +155,63 @@ final class RunningZkLock implements AutoCloseable {
     }
 
     /** How much of standard error waits to be read, if that is a pipe. */
-    int unread() throws IOException {
+    public int unread() throws IOException {
         return process.getErrorStream().available();
     }
 
-    OutputStream in() {
+    public OutputStream in() {
         return process.getOutputStream();
     }
 
-    String out() throws IOException {
+    public String out() throws IOException {
         return Files.readString(out, StandardCharsets.UTF_8);
     }
 
-    String err() throws IOException {
+    /** A character for each. */
+    public String bytesOfOut() throws IOException {
+        return Files.readString(out, StandardCharsets.ISO_8859_1);
+    }
+
+    public String err() throws IOException {
         return Files.readString(err, StandardCharsets.UTF_8);
     }
 
+    /** What it has written, in whole lines. */
+    public List<String> lines() throws IOException {
+        String text = out();
+        return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
+    }
+
+    /** What it has complained of. */
+    public List<String> complaints() throws IOException {
+        return err().lines().toList();
+    }
+
+    public void awaitLine(String part) {
+        await().atMost(LIMIT)
+                .failFast("it has ended", () -> !process.isAlive() && !out().contains(part))
+                .until(() -> lines().stream().anyMatch(line -> line.contains(part)));
+    }
+
     /** Waits until the command has written that. */
-    void awaitOut(String part) {
+    public void awaitOut(String part) {
         await().atMost(LIMIT)
                 .failFast("zklock has ended", () -> !process.isAlive() && !out().contains(part))
                 .until(() -> out().contains(part));
     }
 
-    void awaitErr(String part) {
+    public void awaitErr(String part) {
         await().atMost(LIMIT)
                 .failFast("zklock has ended", () -> !process.isAlive() && !err().contains(part))
                 .until(() -> err().contains(part));
     }
 
     /** Sends a signal to zklock alone. */
-    void signal(String name) throws IOException, InterruptedException {
+    public void signal(String name) throws IOException, InterruptedException {
         signal(name, process.pid());
     }
 
-    static void signal(String name, long pid) throws IOException, InterruptedException {
+    public static void signal(String name, long pid) throws IOException, InterruptedException {
         assertThat(new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
                         .start()
                         .waitFor())
@@ -163,18 +219,23 @@ final class RunningZkLock implements AutoCloseable {
     }
 
     /** Returns the exit code; what it said is in the message if there is none. */
-    int awaitExit() throws IOException, InterruptedException {
+    public int awaitExit() throws IOException, InterruptedException {
         boolean ended = process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         assertThat(ended).as("ended; err: " + err()).isTrue();
         return process.exitValue();
     }
 
+    /** The processes that it has started, as of now. */
+    public List<ProcessHandle> children() {
+        return process.descendants().toList();
+    }
+
     /** The JVM that keeps the lock. */
-    ProcessHandle keeper() {
+    public ProcessHandle keeper() {
         return keeperOf(pid());
     }
 
-    static ProcessHandle keeperOf(long launcher) {
+    public static ProcessHandle keeperOf(long launcher) {
         return ProcessHandle.of(launcher)
                 .orElseThrow()
                 .children()
@@ -183,22 +244,27 @@ final class RunningZkLock implements AutoCloseable {
                 .orElseThrow();
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 
-    boolean isAlive() {
+    public boolean isAlive() {
         return process.isAlive();
     }
 
     /** Waits until the process of a number that the command has written in a line is gone. */
-    static void awaitGone(long pid) {
+    public static void awaitGone(long pid) {
         await().atMost(LIMIT)
                 .until(() -> ProcessHandle.of(pid).map(p -> !p.isAlive()).orElse(true));
     }
 
+    /** Waits until so many hold and wait at a path. */
+    public static void awaitNodes(EmbeddedZooKeeper server, String path, int count) {
+        await().atMost(LIMIT).until(() -> server.children(path).size() == count);
+    }
+
     /** The number in the line "name number" that the command has written. */
-    long number(String name) throws IOException {
+    public long number(String name) throws IOException {
         awaitOut(name + " ");
         await().atMost(LIMIT).until(() -> out().lines().anyMatch(line -> line.matches(name + " [0-9]+")));
         return out().lines()
