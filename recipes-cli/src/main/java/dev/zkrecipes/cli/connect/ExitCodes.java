@@ -19,7 +19,7 @@ public final class ExitCodes {
     /** Done. */
     public static final int OK = 0;
 
-    /** Failed, for example a check of the demo; or the lock was not acquired in time and {@code -E} does not say otherwise. */
+    /** Failed, for example a check of the demo; or the lock was not acquired in time, without {@code -E}. */
     public static final int FAILED = 1;
 
     /** The command line, or a file or variable that it uses, is wrong; nothing was sent. */

@@ -25,8 +25,8 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * Starts a server and the workers, kills one while it holds, waits for another to take over, and prints the verdict. All
- * processes and files are gone at its end, also if Ctrl-C or a signal ends the JVM.
+ * Starts a server and the workers, kills one while it holds, waits for another to take over, and prints the verdict.
+ * All processes and files are gone at its end, also if Ctrl-C or a signal ends the JVM.
  */
 final class Demo {
     static final int WORKERS = 4;
@@ -63,7 +63,7 @@ final class Demo {
     private volatile boolean interrupted;
     private boolean killed;
 
-    /** A demo that lasts so long, or until a late take-over; the command starts a worker, with its arguments appended. */
+    /** A demo that lasts so long, or until a late take-over; the command, with arguments appended, starts a worker. */
     Demo(DemoRecipe recipe, Duration time, List<String> workerCommand, PrintWriter out) throws IOException {
         this.recipe = recipe;
         this.time = time;
