@@ -16,10 +16,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -41,7 +39,7 @@ public final class RevocationListeners {
     private final List<Watch> watches = new ArrayList<>();
     private final List<Consumer<RevocationRequest>> listeners = new ArrayList<>();
     private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
-    private final Set<String> told = new LinkedHashSet<>(); // ids; those that were read last are at the end
+    private final Map<String, RevocationRequest> told = new LinkedHashMap<>(); // by id; those read last at the end
 
     /** Any thread may ask whether the hold, which stands on these nodes, is open and not lost. */
     public RevocationListeners(List<HeldNode> nodes, BooleanSupplier isStanding, Callbacks callbacks) {
@@ -64,7 +62,7 @@ public final class RevocationListeners {
             listeners.add(request -> observer.onRevocationRequested());
         }
         listeners.add(receiver);
-        known().values().forEach(request -> pass(request, receiver));
+        told.values().forEach(request -> pass(request, receiver)); // also if it was overwritten since
         if (watches.isEmpty()) {
             nodes.forEach(node -> watches.add(new Watch(node)));
             List.copyOf(watches).forEach(Watch::begin);
@@ -75,13 +73,13 @@ public final class RevocationListeners {
         seen.put(grant, requests);
         Map<String, RevocationRequest> known = known();
         known.forEach((id, request) -> {
-            boolean isNew = !told.remove(id);
-            told.add(id);
+            boolean isNew = told.remove(id) == null;
+            told.put(id, request);
             if (isNew) {
                 listeners.forEach(listener -> pass(request, listener));
             }
         });
-        Iterator<String> oldest = told.iterator();
+        Iterator<String> oldest = told.keySet().iterator();
         while (told.size() > known.size() + REMEMBERED) {
             oldest.next();
             oldest.remove();

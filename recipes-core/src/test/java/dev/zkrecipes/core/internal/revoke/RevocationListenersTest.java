@@ -50,6 +50,20 @@ class RevocationListenersTest extends HeldScene {
         assertThat(told).extracting(RevocationRequest::id).containsExactly(first.id(), second.id());
     }
 
+    /** It would not hear of that one later: written once more, it is told to nobody. */
+    @Test
+    void laterListener_hearsOfARequestThatWasOverwritten() {
+        RevocationRequest first = request();
+        RevocationRequest second = request();
+        listeners.add(request -> {});
+        show(first);
+        show(second);
+        listeners.add(told::add);
+        scheduler.run();
+        show(first);
+        assertThat(told).extracting(RevocationRequest::id).containsExactly(first.id(), second.id());
+    }
+
     @Test
     void requestsOfLongAgo_areForgotten() {
         RevocationRequest first = request();
