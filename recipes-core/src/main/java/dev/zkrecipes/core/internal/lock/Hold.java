@@ -163,7 +163,8 @@ public final class Hold implements MultiLease, Held.Listener {
     BooleanSupplier standing() {
         CompletableFuture<LeaseState> ended = listeners().ended;
         List<? extends Held> all = grants;
-        return () -> !ended.isDone() && !Held.anyIsLost(all);
+        // One that is being closed may have no end yet, but what it stands on has, unless other holds do, too.
+        return () -> !ended.isDone() && all.stream().noneMatch(grant -> grant.hasEnded() || grant.isLost());
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -30,6 +32,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,6 +54,11 @@ class AdaptedLockTest {
 
         @Nullable
         RuntimeException refusesState;
+
+        Runnable whileReleasing = () -> {};
+
+        @Nullable
+        Consumer<RevocationRequest> asked;
 
         private final List<Runnable> listeners = new ArrayList<>();
 
@@ -99,8 +107,14 @@ class AdaptedLockTest {
         }
 
         @Override
+        public void onRevocationRequested(Consumer<RevocationRequest> listener) {
+            asked = listener;
+        }
+
+        @Override
         public void release() {
             calls.add("release");
+            whileReleasing.run();
             if (refusesRelease != null) {
                 throw refusesRelease;
             }
@@ -133,6 +147,22 @@ class AdaptedLockTest {
         assertThat(other.calls).containsExactly("acquire", "release");
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
         assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    /** To give a lock of another library back may take a while. */
+    @Test
+    void requestThatComesWhileALeaseIsClosed_isNotTold() throws InterruptedException {
+        Lease lease = lock.acquire();
+        List<RevocationRequest> told = new ArrayList<>();
+        lease.onRevocationRequested(told::add);
+        Consumer<RevocationRequest> asked = Objects.requireNonNull(other.asked);
+        RevocationRequest request = new RevocationRequest("7", "somebody", Optional.empty());
+        asked.accept(request);
+        assertThat(told).containsExactly(request);
+        other.whileReleasing = () -> asked.accept(request);
+        lease.close();
+        asked.accept(request);
+        assertThat(told).hasSize(1);
     }
 
     @Test
