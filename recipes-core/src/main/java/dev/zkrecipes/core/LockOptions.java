@@ -134,9 +134,9 @@ public final class LockOptions {
      * outside ZooKeeper, that the lock is free, wait for {@link Lease#closeAsync}, which completes with the
      * confirmation under these options too.
      *
-     * <p>If ZooKeeper refuses a deletion, that is logged, and {@code closeAsync} and the next acquire of this client on
-     * the path report it. Closing the client waits for deletions in flight. The option is that of the lock object
-     * through which a hold was acquired; of a multi-lock, its own.
+     * <p>If ZooKeeper refuses a deletion, the release does not throw: that is logged, and {@code closeAsync} and the
+     * next acquire of this client on the path report it. Closing the client waits for deletions in flight. The option
+     * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
      *
      * @return the changed copy
      */
@@ -153,8 +153,9 @@ public final class LockOptions {
      * <p>The time runs from the grant, on the monotonic clock of the holder's process. {@link Lease#prolong} changes
      * it; re-entry, through any lock object, does not, nor does a downgrade to the shared mode. From its end on {@link
      * Lease#isValid()} is false, even if everything else in the process is late. The others get the lock when the
-     * deletion has reached the server. As after any loss, the holder may still be at work, so where that would do harm
-     * use {@link Lease#fencingToken()} or {@link Lease#guard()}.
+     * deletion has reached the server; without a connection, when there is one again or the session has ended. As
+     * after any loss, the holder may still be at work, so where that would do harm use {@link Lease#fencingToken()} or
+     * {@link Lease#guard()}.
      *
      * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its
      * members name. A lock that is passed on inside the process ({@code recipes-handoff}) gives each holder the whole

@@ -63,7 +63,7 @@ public final class Requests {
     private volatile @Nullable Throwable failure;
     private long newest; // on the engine thread
 
-    /** {@code rootName} names what all paths lie below; {@code notConnected} makes errors of what follows. */
+    /** {@code rootName} is what all paths are below; {@code notConnected} adds what follows from that to an error. */
     public Requests(
             EngineScheduler scheduler,
             SessionSource sessions,

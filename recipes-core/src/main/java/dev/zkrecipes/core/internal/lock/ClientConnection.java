@@ -190,7 +190,7 @@ public final class ClientConnection {
 
     // ---- Waiting.
 
-    /** Returns whether there is a connection, at the end of the client, too. */
+    /** Waits for a connection or the end of the client, and returns whether there is one. */
     boolean await(Deadline deadline) throws InterruptedException {
         return Blocking.awaitAgain(connected, deadline).orElse(false);
     }

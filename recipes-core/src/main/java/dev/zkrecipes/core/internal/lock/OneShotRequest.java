@@ -30,7 +30,7 @@ final class OneShotRequest<T> implements SessionSource.User {
     private final BiConsumer<OneShotRequest<T>, Session> ask;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
-    /** Messages call it the subject: "the holders of". What {@code ask}, which sends it, throws fails it. */
+    /** Messages call it by its subject: "the holders of". {@code ask} sends it; what that throws fails it. */
     OneShotRequest(Requests requests, LockSpec spec, String subject, BiConsumer<OneShotRequest<T>, Session> ask) {
         this.requests = requests;
         this.spec = spec;

@@ -36,7 +36,7 @@ public final class CounterReset {
         this.path = path;
     }
 
-    /** Sends it, with the deletion of {@code leaving} nodes. Tells OK, why it changed nothing, or of no answer. */
+    /** Sends it, with the deletion of {@code leaving} nodes. Tells OK, or why not, or that no answer came. */
     public void send(List<OwnNode> leaving, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
             done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete it

@@ -248,8 +248,8 @@ final class Leftover {
     }
 
     /**
-     * Whether it was not answered. Refused credentials of a session that lives: its end is on the way here, or
-     * another's are wrong. The server deletes the node with its session.
+     * Whether it was not answered. If credentials were refused while the node's session lives, that is about to end,
+     * or those of another session are wrong. The server deletes the node with its session.
      */
     private boolean isToBeRepeated(Answer<?> answer) {
         return answer.isUnsettled()
