@@ -5,6 +5,7 @@ package dev.zkrecipes.test;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.zkrecipes.test.internal.ChildJvms;
+import dev.zkrecipes.test.internal.EnsembleProcess;
 import dev.zkrecipes.test.internal.FrozenJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,7 +21,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -227,29 +227,5 @@ public final class EnsembleServer {
     @Override
     public String toString() {
         return "server " + number + " of an ensemble, " + connectString();
-    }
-
-    /** The process of one server. It ends with the process that started it, even if that one is killed. */
-    static final class EnsembleProcess {
-        private EnsembleProcess() {}
-
-        /** Argument: the configuration file. */
-        public static void main(String[] args) {
-            Thread orphanage = new Thread(EnsembleProcess::endWithParent, "ends-with-parent");
-            orphanage.setDaemon(true);
-            orphanage.start();
-            QuorumPeerMain.main(args);
-        }
-
-        private static void endWithParent() {
-            try {
-                while (System.in.read() >= 0) {
-                    // Nothing is written to it; it ends when the parent has ended.
-                }
-            } catch (IOException e) {
-                // As its end.
-            }
-            Runtime.getRuntime().halt(1);
-        }
     }
 }

@@ -7,6 +7,7 @@ import com.google.common.base.Splitter;
 import com.google.common.collect.Iterables;
 import dev.zkrecipes.bench.server.ChildJvm;
 import dev.zkrecipes.bench.server.Store;
+import dev.zkrecipes.test.internal.EnsembleProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -26,7 +27,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 
 /**
  * One ZooKeeper server, or three, as ZooKeeper's own script starts them: a JVM each, and nothing between them and their
@@ -102,7 +102,7 @@ final class Ensemble implements AutoCloseable {
             Path configuration = Files.write(data.resolve("zoo.cfg"), settings);
             String own = "dataDir=" + data + "\nclientPort=" + ports.get(i - 1) + "\n";
             Files.writeString(configuration, Files.readString(configuration) + own);
-            servers.add(ChildJvm.start(OPTIONS, ServerMain.class, configuration.toString()));
+            servers.add(ChildJvm.start(OPTIONS, EnsembleProcess.class, configuration.toString()));
         }
     }
 
@@ -210,29 +210,5 @@ final class Ensemble implements AutoCloseable {
     public void close() {
         servers.forEach(ChildJvm::close);
         Store.remove(directory);
-    }
-
-    /** The process of a server. */
-    static final class ServerMain {
-        private ServerMain() {}
-
-        /** Argument: the configuration file. */
-        public static void main(String[] args) {
-            Thread orphanage = new Thread(ServerMain::endWithParent, "ends-with-parent");
-            orphanage.setDaemon(true);
-            orphanage.start();
-            QuorumPeerMain.main(args);
-        }
-
-        private static void endWithParent() {
-            try {
-                while (System.in.read() >= 0) {
-                    // Nothing is written to it.
-                }
-            } catch (IOException e) {
-                // As its end.
-            }
-            Runtime.getRuntime().halt(1);
-        }
     }
 }
