@@ -102,6 +102,12 @@ class OperateCommandLineTest {
                 .doesNotContain("the command");
     }
 
+    @Test
+    void help_namesTheLimitOfTheWait_asFlockDoes() {
+        assertThat(Ran.zklock("run", "--help").out()).contains(" -w, --wait=SECONDS ", " --timeout ");
+        assertThat(Ran.zklock("lead", "--help").out()).doesNotContain("--wait", "--timeout");
+    }
+
     /** The hook of the JVM has closed it. */
     @Test
     void clientThatIsClosedMeanwhile_isASignal() {

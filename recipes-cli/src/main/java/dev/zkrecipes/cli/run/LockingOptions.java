@@ -76,8 +76,9 @@ final class LockingOptions {
             paramLabel = "SECONDS",
             converter = Seconds.class,
             description =
-                    "Wait no longer than this, also for a server; fractions are allowed. Default: wait for the lock as long "
-                            + "as it takes, for a server 15 seconds.")
+                    "Wait no longer than this, also for a server; fractions are allowed. --timeout is another name of this "
+                            + "option, as in flock(1). Default: wait for the lock as long as it takes, for a server 15 "
+                            + "seconds.")
     private @Nullable Duration wait;
 
     @Option(
@@ -139,7 +140,7 @@ final class LockingOptions {
         this.connection = connection;
     }
 
-    /** As {@code flock} names it, too. */
+    /** Hidden as an option of its own, which it is so that errors name what was given. */
     @Option(names = "--timeout", hidden = true, paramLabel = "SECONDS", converter = Seconds.class)
     void timeout(Duration limitOfWait) {
         wait = limitOfWait;
