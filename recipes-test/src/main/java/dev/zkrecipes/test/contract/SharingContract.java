@@ -69,6 +69,22 @@ public abstract class SharingContract extends TwoReadWriteLocks {
     }
 
     @Test
+    void writerBehindAWaitingReader_doesNotPassIt() throws InterruptedException {
+        Lease writing = own.write().acquire();
+        CompletableFuture<Lease> reader = others.read().acquireAsync();
+        awaitNodes(2);
+        CompletableFuture<Lease> writer = own.write().acquireAsync();
+        awaitNodes(3);
+        writing.close();
+        Lease reading = Soon.get(reader);
+        assertThat(own.write().participants()).extracting(Participant::holding).containsExactly(true, false);
+        assertThat(writer).isNotDone();
+        reading.close();
+        Soon.get(writer).close();
+        awaitNodes(0);
+    }
+
+    @Test
     void leavingWriter_letsTheReadersBehindItIn() throws InterruptedException {
         Lease reading = own.read().acquire();
         CompletableFuture<Lease> writer = others.write().acquireAsync();

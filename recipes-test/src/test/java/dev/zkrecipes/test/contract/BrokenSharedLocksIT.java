@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -145,10 +147,40 @@ class BrokenSharedLocksIT {
                 });
     }
 
+    /** A reader that is granted while others wait queues again behind them, once. */
+    private static ReadWritePair.Maker readersGivingWay() {
+        return (client, path, options) -> {
+            ReadWritePair sound = soundPair(BrokenSharedLocksIT::reader).make(client, path, options);
+            return new ReadWritePair(
+                    (InterProcessLock) Proxy.newProxyInstance(
+                            InterProcessLock.class.getClassLoader(),
+                            new Class<?>[] {InterProcessLock.class},
+                            (proxy, method, arguments) -> method.getName().equals("acquireAsync")
+                                    ? givingWay(sound.read())
+                                    : method.invoke(sound.read(), arguments)),
+                    sound.write());
+        };
+    }
+
+    private static CompletableFuture<Lease> givingWay(InterProcessLock read) {
+        return read.acquireAsync().thenComposeAsync(lease -> {
+            try {
+                if (read.participants().size() == 1) {
+                    return CompletableFuture.completedFuture(lease);
+                }
+            } catch (InterruptedException e) {
+                throw new CompletionException(e);
+            }
+            lease.close();
+            return read.acquireAsync();
+        });
+    }
+
     @Test
     void soundReadWriteLock_passes() {
         pair = soundPair(BrokenSharedLocksIT::reader);
         assertSound(play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"));
+        assertSound(play(SharingSuite.class, "writerBehindAWaitingReader_doesNotPassIt"));
         assertSound(play(DowngradeSuite.class, DOWNGRADE));
         assertSound(play(DowngradeSuite.class, "upgrade_isRefusedAtOnce_andSendsNothing"));
     }
@@ -158,6 +190,12 @@ class BrokenSharedLocksIT {
         pair = soundPair(BrokenSharedLocksIT::overtakingReader);
         assertFound(
                 play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"), "Expecting an empty Optional");
+    }
+
+    @Test
+    void writersOvertakingAQueuedReader_areFound() {
+        pair = readersGivingWay();
+        assertFound(play(SharingSuite.class, "writerBehindAWaitingReader_doesNotPassIt"), "within 10S");
     }
 
     @Test
