@@ -81,6 +81,10 @@ final class LockingOptions {
                             + "seconds.")
     private @Nullable Duration wait;
 
+    /** Hidden as an option of its own, which it is so that errors name what was given. */
+    @Option(names = "--timeout", hidden = true, paramLabel = "SECONDS", converter = Seconds.class)
+    private @Nullable Duration timeout;
+
     @Option(
             names = {"-E", "--conflict-exit-code"},
             paramLabel = "N",
@@ -138,12 +142,6 @@ final class LockingOptions {
 
     LockingOptions(ConnectOptions connection) {
         this.connection = connection;
-    }
-
-    /** Hidden as an option of its own, which it is so that errors name what was given. */
-    @Option(names = "--timeout", hidden = true, paramLabel = "SECONDS", converter = Seconds.class)
-    void timeout(Duration limitOfWait) {
-        wait = limitOfWait;
     }
 
     /** Takes an option without a value from {@link UsualLine}. Returns whether there is one of that name. */
@@ -218,7 +216,11 @@ final class LockingOptions {
      */
     Settings settings(Mode mode, List<String> rest, Optional<Duration> pause) {
         List<String> paths = all.isEmpty() ? List.of(path(rest)) : allPaths();
-        if (nonblock && wait != null) {
+        if (wait != null && timeout != null) {
+            throw wrong("--timeout is another name of -w: give one of them");
+        }
+        Duration most = wait == null ? timeout : wait;
+        if (nonblock && most != null) {
             throw wrong("-n does not wait and -w does: give one of them");
         }
         if (grace != null && onLost == Reaction.IGNORE && onRevoke == Reaction.IGNORE) {
@@ -227,7 +229,7 @@ final class LockingOptions {
         }
         return new Settings(
                 new LockChoice(mode, paths, permits == null ? 1 : permits, limit == null ? 1 : limit),
-                nonblock ? Optional.of(Duration.ZERO) : Optional.ofNullable(wait),
+                nonblock ? Optional.of(Duration.ZERO) : Optional.ofNullable(most),
                 conflictCode(),
                 onLost,
                 onRevoke,
@@ -276,7 +278,7 @@ final class LockingOptions {
         if (code < 0 || code > GREATEST_CODE) {
             throw wrong("-E is " + code + ", must be 0 to " + GREATEST_CODE);
         }
-        if (!nonblock && wait == null) {
+        if (!nonblock && wait == null && timeout == null) {
             throw wrong("-E needs a limit on the wait: add -n or -w");
         }
         return code;

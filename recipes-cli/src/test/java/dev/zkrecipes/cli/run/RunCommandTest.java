@@ -105,6 +105,7 @@ class RunCommandTest {
                 "-w                                | Missing required parameter for option '--wait'",
                 "-w 1 -w 2 /a make                 | option '--wait' (SECONDS) should be specified only once",
                 "-w --timeout /a make              | option '--wait' but found '--timeout'",
+                "--timeout 2 -w 1 /a make          | --timeout is another name of -w: give one of them",
                 "-w soon /a make                   | give one from 0 to 2147483, such as 10 or 0.5",
                 "-E 9 /a make                      | -E needs a limit on the wait: add -n or -w",
                 "-n -E 256 /a make                 | -E is 256, must be 0 to 255",
