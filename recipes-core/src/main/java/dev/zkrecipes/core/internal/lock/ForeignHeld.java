@@ -147,7 +147,7 @@ final class ForeignHeld extends Held {
     private boolean ends(String reason) {
         boolean isFirst = endAsLost(reason);
         if (isFirst) {
-            tellListener();
+            settleEnd();
             tellObserver();
         }
         return isFirst;
@@ -169,7 +169,7 @@ final class ForeignHeld extends Held {
         }
         boolean isReleased = endAsReleased();
         if (isReleased) {
-            tellListener();
+            settleEnd();
         }
         giveBack(waits ? hold::release : hold::releaseInBackground);
         if (isReleased) {

@@ -86,7 +86,7 @@ public final class Hold implements MultiLease, Held.Listener {
         this.data = data;
     }
 
-    /** Opens the first hold on grants, and hears of their end. Whatever is thrown in here, they are given back. */
+    /** Opens the first hold on grants, and hears of their loss. Whatever is thrown in here, they are given back. */
     static Hold open(Origin lock, List<? extends Held> grants, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grants, data);
         try {
@@ -129,16 +129,14 @@ public final class Hold implements MultiLease, Held.Listener {
         return data;
     }
 
-    /** What this hold stands on has ended, with it or under it. Any thread. */
+    /** What this hold stands on was lost. Any thread. */
     @Override
-    public void onEnded(Held grant, LeaseState how) {
+    public void onLost(Held grant) {
         Listeners told = listeners;
         if (told != null && !isClosed()) { // else the thread that closes it tells
-            told.end(how);
+            told.end(LeaseState.LOST);
         }
-        if (how == LeaseState.LOST) {
-            data.lose(this);
-        }
+        data.lose(this);
     }
 
     boolean isClosed() {

@@ -117,12 +117,12 @@ public final class LockData implements Held.Listener {
         }
 
         @Override
-        public void onEnded(Held grant, LeaseState how) {
+        public void onLost(Held grant) {
             Hold hold = get();
             if (hold != null) {
-                hold.onEnded(grant, how);
-            } else if (listeners != null && how == LeaseState.LOST) {
-                listeners.end(how);
+                hold.onLost(grant);
+            } else if (listeners != null) {
+                listeners.end(LeaseState.LOST);
                 data.takeOut(this, lock.group().paths());
             }
         }
@@ -177,7 +177,7 @@ public final class LockData implements Held.Listener {
 
     // ---- Opening and closing.
 
-    /** Returns who is to hear of the end of what the hold stands on. */
+    /** Returns who is to hear of a loss of what the hold stands on. */
     @CanIgnoreReturnValue
     Held.Listener opened(Hold hold) {
         Held.Listener kept = dropped == null ? hold : new Loose(hold, this);
@@ -330,11 +330,11 @@ public final class LockData implements Held.Listener {
     }
 
     @Override
-    public void onEnded(Held grant, LeaseState how) {
+    public void onLost(Held grant) {
         for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
             Hold hold = link.open();
             if (hold != null && hold.standsOn(grant)) {
-                hold.onEnded(grant, how);
+                hold.onLost(grant);
             }
         }
     }

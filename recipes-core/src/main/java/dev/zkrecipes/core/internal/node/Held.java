@@ -25,7 +25,7 @@ public abstract class Held {
 
     @FunctionalInterface
     public interface Listener {
-        void onEnded(Held held, LeaseState how);
+        void onLost(Held held);
     }
 
     /** Hears what becomes of it, and changes nothing. */
@@ -51,7 +51,6 @@ public abstract class Held {
     private final @Nullable HoldLimit limit;
     private volatile @Nullable End end;
     private volatile @Nullable Listener listener;
-    private volatile boolean told;
     private volatile @Nullable Observer observer;
 
     protected Held(LockSpec spec, @Nullable HoldLimit limit) {
@@ -149,25 +148,26 @@ public abstract class Held {
 
     // ---- Who is told of it.
 
-    /** Sets the only listener, which is told when it has ended, at once if it has. */
+    /** Sets the only listener, which is told when it is lost, at once if it is. */
     public void attach(Listener only) {
         listener = only;
-        End last = end;
-        if (told && last != null) {
-            only.onEnded(this, last.state());
-        }
+        tellListener(); // the thread that ended it may have looked before
     }
 
-    protected final void tellListener() {
-        told = true;
+    /** Does what the end brings: its time counts no more, and the listener is told of a loss. */
+    protected final void settleEnd() {
         if (limit != null) {
             limit.end();
         }
+        tellListener();
+    }
+
+    private void tellListener() {
         Listener only = listener;
         End last = end;
-        if (only != null && last != null) {
+        if (only != null && last != null && last.isLoss()) {
             listener = null;
-            only.onEnded(this, last.state());
+            only.onLost(this);
         }
     }
 

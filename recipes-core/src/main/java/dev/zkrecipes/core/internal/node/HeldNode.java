@@ -147,7 +147,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     @Override
     public void abandon() {
         lose(LockLog.CLIENT_CLOSED);
-        tellListener();
+        settleEnd();
         gone.complete(null);
     }
 
@@ -172,7 +172,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
 
     private void leave() {
         session().keepAlive().remove(this);
-        tellListener();
+        settleEnd();
     }
 
     // ---- The nodes of one grant, one for each lock, are checked and given back together.
