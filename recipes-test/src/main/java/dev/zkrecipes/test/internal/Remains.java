@@ -65,9 +65,9 @@ public final class Remains {
     private static List<String> look(ZooKeeperClient client) throws ReflectiveOperationException {
         Object engine = read(client, "engine");
         Remains remains = new Remains();
-        remains.note(read(engine, "requests"), "open", "the client has a request");
+        remains.note(
+                read(engine, "requests"), "open", "the client has a request, or follows a request to give a lock back");
         remains.note(read(engine, "holds"), "ofThreads", "a thread has a record of holds");
-        remains.note(read(engine, "requests"), "revocations", "the client follows a request to give a lock back");
         remains.note(read(engine, "requests"), "questions", "a thread waits for an answer");
         remains.note(read(engine, "requests"), "queues", "the client has the view of a queue");
         remains.note(read(engine, "cleaner"), "pending", "a deletion is pending");

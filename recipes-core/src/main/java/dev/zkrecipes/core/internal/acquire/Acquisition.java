@@ -19,8 +19,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /** A request for a lock. The first to complete its outcome decides: the engine, or the caller by giving up. */
-public abstract sealed class Acquisition extends SessionTask implements Requests.UnderWay
-        permits AcquireLoop, Downgrade {
+public abstract sealed class Acquisition extends SessionTask permits AcquireLoop, Downgrade {
 
     public enum Mode {
         QUEUE,

@@ -35,15 +35,6 @@ import org.slf4j.LoggerFactory;
 
 /** What the requests of one client share, and which of them are under way. Thread-safe. */
 public final class Requests {
-    public interface UnderWay {
-        String lockPath();
-
-        List<String> paths();
-
-        /** Ends it with an error, unless it has ended. On the engine thread. */
-        void fail(LockException why);
-    }
-
     private record QueueKey(Session session, String path) {}
 
     private static final Logger log = LoggerFactory.getLogger(Requests.class);
@@ -56,8 +47,7 @@ public final class Requests {
     final String rootName;
     private final Function<String, LockException> notConnected;
     private final Map<QueueKey, QueueView> queues = new HashMap<>(); // those that requests wait in
-    private final Set<UnderWay> open = ConcurrentHashMap.newKeySet();
-    private final Set<SessionTask> revocations = ConcurrentHashMap.newKeySet();
+    private final Set<SessionTask> open = ConcurrentHashMap.newKeySet();
     private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // what ends each of them
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
@@ -147,7 +137,7 @@ public final class Requests {
     }
 
     /** Lets a request begin, unless the client is closed; returns whether it may. */
-    boolean enter(UnderWay request) {
+    public boolean enter(SessionTask request) {
         open.add(request);
         boolean mayBegin = !closed;
         if (!mayBegin) {
@@ -156,7 +146,7 @@ public final class Requests {
         return mayBegin;
     }
 
-    void exit(UnderWay request) {
+    public void exit(SessionTask request) {
         open.remove(request);
     }
 
@@ -190,13 +180,9 @@ public final class Requests {
         return isNew;
     }
 
-    public Collection<UnderWay> open() {
+    /** The requests for locks, and those to give one back, that are under way and fail with the client. */
+    public Collection<SessionTask> open() {
         return Collections.unmodifiableSet(open);
-    }
-
-    /** The requests to other holders that are under way, which fail with the client. Any thread. */
-    public Set<SessionTask> revocations() {
-        return revocations;
     }
 
     /** The error for a request that comes, or is under way, when the client has ended. Any thread. */

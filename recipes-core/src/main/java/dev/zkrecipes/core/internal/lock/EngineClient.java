@@ -261,7 +261,6 @@ public final class EngineClient {
                 .toList();
         each(held, each -> each.endAtOnce(reason));
         each(List.copyOf(requests.open()), request -> request.fail(requests.closedFor(request.lockPath())));
-        each(List.copyOf(requests.revocations()), request -> request.fail(requests.closedFor(request.lockPath())));
         return held;
     }
 

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
@@ -42,13 +42,13 @@ public final class LockDataTable {
     private final Consumer<LockData> forget = this::forget;
     private final ReferenceQueue<Hold> dropped = new ReferenceQueue<>();
     private final LockData ofNobody = LockData.ofNobody(dropped);
-    private final Collection<Requests.UnderWay> requests;
+    private final Collection<SessionTask> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
     private final @Nullable EngineScheduler scheduler;
     private final AtomicBoolean armed = new AtomicBoolean();
 
     /** The requests may change at any time. Without a scheduler, that is without a client, nobody is warned. */
-    public LockDataTable(Collection<Requests.UnderWay> requests, @Nullable EngineScheduler scheduler) {
+    public LockDataTable(Collection<SessionTask> requests, @Nullable EngineScheduler scheduler) {
         this.requests = requests;
         this.scheduler = scheduler;
     }

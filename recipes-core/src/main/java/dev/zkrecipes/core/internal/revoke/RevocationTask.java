@@ -102,13 +102,10 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     // ---- What its requester does, on any thread.
 
     public void launch() {
-        requests.revocations().add(this);
-        requests.requireOpen(lockPath()); // afterwards: a close ends those that have entered
-        requests.scheduler()
-                .execute(() -> guard(() -> {
-                    requests.requireOpen(lockPath());
-                    seek();
-                }));
+        if (!requests.enter(this)) {
+            throw requests.closedFor(lockPath());
+        }
+        requests.scheduler().execute(() -> guard(this::seek));
     }
 
     public String nodePath() {
@@ -342,7 +339,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }
         unsubscribe.run();
         finish();
-        requests.revocations().remove(this);
+        requests.exit(this);
         if (grace != null) {
             grace.cancel();
         }

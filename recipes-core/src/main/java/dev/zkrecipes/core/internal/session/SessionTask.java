@@ -9,6 +9,7 @@ import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,11 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
 
     /** The session has ended. What was known of it is void. */
     protected abstract void onSessionEnded(State how);
+
+    /** The paths of the locks that it is about. Any thread. */
+    public List<String> paths() {
+        return List.of(lockPath());
+    }
 
     /** Ends the machine with an error, unless it has ended. */
     public abstract void fail(LockException why);

@@ -217,7 +217,7 @@ class FailStopTest {
         Run run = new Run();
         Requests requests = EngineClient.of(run.client).requests();
         Starved request = new Starved(requests);
-        requests.revocations().add(request);
+        requests.enter(request);
         run.step(run.client::close);
         assertThat(request.left).isZero();
         assertThat(request.failed).isFalse();
