@@ -59,7 +59,7 @@ public final class AdaptedLock extends OwnedLock {
     public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
         EngineClient client = on.client();
         String nodeName = on.group().all().get(0).nodeName();
-        return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, on.table());
+        return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, on.table);
     }
 
     // ---- Acquiring.
@@ -80,13 +80,13 @@ public final class AdaptedLock extends OwnedLock {
             }
             throw t;
         } finally {
-            table().endWait(group());
+            table.endWait(group);
         }
     }
 
     private @Nullable ObservedRequest begin() {
-        ObservedRequest observed = worksOn == null ? null : worksOn.observe(group());
-        table().beginWait(group());
+        ObservedRequest observed = worksOn == null ? null : worksOn.observe(group);
+        table.beginWait(group);
         return observed;
     }
 
@@ -106,7 +106,7 @@ public final class AdaptedLock extends OwnedLock {
         ForeignHeld held;
         try {
             data = record.get();
-            held = new ForeignHeld(group().all().get(0), hold, callbacks(), limit());
+            held = new ForeignHeld(group.all().get(0), hold, callbacks(), limit());
         } catch (Throwable t) {
             hold.releaseInBackground();
             throw t;
@@ -117,7 +117,7 @@ public final class AdaptedLock extends OwnedLock {
     private @Nullable HoldLimit limit() {
         return worksOn == null
                 ? null
-                : group().holdAtMost()
+                : group.holdAtMost()
                         .map(most -> new HoldLimit(worksOn.scheduler(), most))
                         .orElse(null);
     }
@@ -128,7 +128,7 @@ public final class AdaptedLock extends OwnedLock {
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
         ObservedRequest observed = begin();
         Executor delivery = task -> {
-            table().endWait(group());
+            table.endWait(group);
             callbacks().run(task);
         };
         AsyncRequest following = new AsyncRequest(this, delivery, observed, null);

@@ -101,7 +101,7 @@ public final class EngineLock extends OwnedLock {
     }
 
     public boolean isSingle() {
-        return group().isSingle();
+        return group.isSingle();
     }
 
     // ---- Acquiring.
@@ -117,13 +117,13 @@ public final class EngineLock extends OwnedLock {
         }
         HeldNode exclusive = toDowngrade();
         Acquisition wanted = exclusive == null
-                ? new AcquireLoop(client.requests, group(), mode)
-                : new Downgrade(client.requests, group().all().get(0), exclusive, mode);
+                ? new AcquireLoop(client.requests, group, mode)
+                : new Downgrade(client.requests, group.all().get(0), exclusive, mode);
         ObservedRequest observed = observe();
         Hold opened = null;
         try {
             wanted.launch();
-            table().lookForDeadOwners();
+            table.lookForDeadOwners();
             Optional<List<HeldNode>> granted = isInterruptible
                     ? awaitOrLeave(wanted, deadline, limit)
                     : Blocking.uninterruptibly(() -> await(wanted, deadline, limit));
@@ -149,7 +149,7 @@ public final class EngineLock extends OwnedLock {
     }
 
     private @Nullable ObservedRequest observe() {
-        return isObserved ? client.observe(group()) : null;
+        return isObserved ? client.observe(group) : null;
     }
 
     /** Nothing is acquired by an interrupted thread unless the grant came first; then the flag is set again. */
@@ -186,7 +186,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        Acquisition acquisition = new AcquireLoop(client.requests, group(), Mode.QUEUE);
+        Acquisition acquisition = new AcquireLoop(client.requests, group, Mode.QUEUE);
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
         ObservedRequest observed = observe();
         AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
@@ -195,7 +195,7 @@ public final class EngineLock extends OwnedLock {
                 granted -> Hold.open(this, granted.orElseThrow(), asynchronous(), observed),
                 acquisition::giveUp);
         acquisition.launch();
-        table().lookForDeadOwners();
+        table.lookForDeadOwners();
         return request;
     }
 
@@ -232,7 +232,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public void confirm(Hold closed, boolean tells) {
-        if (group().options().releasesInBackground()) {
+        if (group.options().releasesInBackground()) {
             return;
         }
         CompletableFuture<Void> givenBack = closed.givenBack();
@@ -287,7 +287,7 @@ public final class EngineLock extends OwnedLock {
     private List<ParticipantQuery.Seen> seen(BiFunction<Requests, LockSpec, ParticipantQuery> query, Deadline deadline)
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
-        for (LockSpec spec : group().all()) {
+        for (LockSpec spec : group.all()) {
             all.addAll(query.apply(client.requests, spec).request().await(client.requestTimeout(), deadline));
         }
         return all;

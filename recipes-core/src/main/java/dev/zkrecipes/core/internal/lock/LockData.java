@@ -382,13 +382,8 @@ public final class LockData implements Held.Listener {
 
     // ---- Re-entry.
 
-    /** Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. */
-    @Nullable
-    Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
-        List<? extends Held> grants = grantsToReenter(lock.group(), otherMode);
-        if (grants == null) {
-            return null;
-        }
+    /** Opens one more hold of a lock by the owner, on the {@link #grantsToReenter}. */
+    Hold reenter(Hold.Origin lock, List<? extends Held> grants) {
         Hold again = new Hold(lock, grants, this);
         opened(again);
         return again;

@@ -16,6 +16,8 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -36,9 +38,9 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     final @Nullable EngineClient worksOn; // null for a foreign lock that works on no client
     private final Callbacks callbacks;
-    private final LockGroup group;
+    final LockGroup group;
     private final Owner owner;
-    private final LockDataTable table;
+    final LockDataTable table;
     private final LockData ofInstance = LockData.ofInstance(); // what the lock object holds, unless threads do
     private final LockData asynchronous;
     private final @Nullable LockSpec otherMode;
@@ -71,10 +73,6 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     @Override
     public final LockGroup group() {
         return group;
-    }
-
-    final LockDataTable table() {
-        return table;
     }
 
     @Override
@@ -159,25 +157,23 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
-    final @Nullable Lease reenter() {
+    private @Nullable Lease reenter() {
         requireOpen();
-        if (owner == Owner.THREAD) {
-            LockData mine = table.mine();
-            return mine == null ? null : mine.reenter(this, otherMode);
-        } else if (owner == Owner.INSTANCE) {
-            ofInstance.requireNoneLost();
-        }
-        return null;
+        List<? extends Held> grants = toReenter();
+        return grants == null ? null : Objects.requireNonNull(table.mine()).reenter(this, grants);
     }
 
     /** Throws if the calling thread would wait for itself, holding it in part or another way, or has lost it. */
     public final void requireNotHeldInPart() {
-        LockData mine = mine();
-        if (owner == Owner.THREAD && mine != null) {
-            var unused = mine.grantsToReenter(group, otherMode);
-        } else if (owner == Owner.INSTANCE) {
+        var unused = toReenter();
+    }
+
+    private @Nullable List<? extends Held> toReenter() {
+        if (owner == Owner.INSTANCE) {
             ofInstance.requireNoneLost();
         }
+        LockData mine = owner == Owner.THREAD ? table.mine() : null;
+        return mine == null ? null : mine.grantsToReenter(group, otherMode);
     }
 
     /** A lock that its object holds does not see what the calling thread holds on the path through other locks. */
