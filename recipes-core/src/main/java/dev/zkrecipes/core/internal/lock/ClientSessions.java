@@ -5,9 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.session.Containers;
-import dev.zkrecipes.core.internal.session.MeasuredOperations;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
-import dev.zkrecipes.core.internal.session.PauseDetector;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.session.SuppliedSessions;
@@ -110,29 +108,24 @@ final class ClientSessions {
     }
 
     private Session session(ZooKeeperOperations.Factory factory) {
-        // Each session has its own: a supplier's handles may differ in their time-outs.
-        PauseDetector pauses = new PauseDetector(scheduler, settings.sessionTimeout());
         Session session = new Session(
-                MeasuredOperations.factory(factory, scheduler, containers, pauses),
+                factory,
                 scheduler,
+                containers,
+                settings.sessionTimeout(),
                 settings.longestRetryDelay(),
-                pauses,
                 kind.ownsSessions(),
-                (changed, state) -> onState(changed, state, pauses));
-        pauses.begin();
+                this::onState);
         living.add(session);
         session.begin();
         connection.use(session);
         return session;
     }
 
-    private void onState(Session session, State state, PauseDetector pauses) {
+    private void onState(Session session, State state) {
         if (state == State.CONNECTED) {
             logConnection(session);
-            pauses.begin(session.timeoutNanos()); // with the one that was granted
-        } else if (state.isFinal()) {
-            pauses.end();
-        } else if (session.connection() > 0 && !closing.getAsBoolean()) {
+        } else if (!state.isFinal() && session.connection() > 0 && !closing.getAsBoolean()) {
             LockLog.sessionIsConnected(session.zk().sessionId(), false);
         }
         connection.onState(session, state);

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.ToIntFunction;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -48,7 +47,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each request is answered, see {@link Silence}. Confined to the engine thread.
  */
-public final class MeasuredOperations implements ZooKeeperOperations {
+final class MeasuredOperations implements ZooKeeperOperations {
     private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
 
     /** The number of connections that may break before the node's size is asked for. */
@@ -82,12 +81,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     private long lastBegun; // 0 before the first
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
 
-    MeasuredOperations(
-            Factory handles,
-            EngineScheduler scheduler,
-            Containers containers,
-            ToIntFunction<ZooKeeperOperations> limitOf,
-            Consumer<State> states) {
+    MeasuredOperations(Factory handles, EngineScheduler scheduler, Containers containers, Consumer<State> states) {
         this.scheduler = scheduler;
         this.containers = containers;
         this.silence = new Silence(handles, scheduler, state -> {
@@ -95,18 +89,12 @@ public final class MeasuredOperations implements ZooKeeperOperations {
             states.accept(state);
         });
         this.inner = silence.handle;
-        this.limit = limitOf.applyAsInt(inner);
+        this.limit = PacketLimit.of(inner);
         note(inner.initialState());
     }
 
-    /** Opens such sessions. {@code beats} are those of the session that is opened. */
-    public static Factory factory(
-            Factory handles, EngineScheduler scheduler, Containers containers, PauseDetector beats) {
-        return states -> {
-            MeasuredOperations opened = new MeasuredOperations(handles, scheduler, containers, PacketLimit::of, states);
-            beats.onBeat(opened.silence::beat);
-            return opened;
-        };
+    void beat() {
+        silence.beat();
     }
 
     // ---- What is passed on as it is.

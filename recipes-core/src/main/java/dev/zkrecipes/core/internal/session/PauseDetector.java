@@ -19,12 +19,13 @@ import org.jspecify.annotations.Nullable;
  * sent since. Without an answer that takes a whole T after the stop, as a client gives up a connection on which it
  * hears nothing for 2/3 T. Each session has its own. Confined to the engine thread.
  */
-public final class PauseDetector {
+final class PauseDetector {
     static final int BEATS_IN_A_TIMEOUT = 16;
     /** Stops that are shorter than this part of T do no harm. */
     private static final int HARMLESS = 12;
 
     private final EngineScheduler scheduler;
+    private final Runnable onBeat;
     private long timeoutNanos;
     private long lastBeat;
     private long period;
@@ -35,22 +36,25 @@ public final class PauseDetector {
     private long answeredAt;
     private boolean over;
     private @Nullable Timer timer;
-    private Runnable onBeat = () -> {};
 
-    /** Stands still until it {@link #begin begins}. The time-out is that of the session, T. */
-    public PauseDetector(EngineScheduler scheduler, Duration timeout) {
+    /**
+     * Stands still until it {@link #begin begins}; then it beats. The time-out is that of the session, T. A stop of the
+     * process makes one beat at most.
+     */
+    PauseDetector(EngineScheduler scheduler, Duration timeout, Runnable onBeat) {
         this.scheduler = scheduler;
         this.timeoutNanos = timeout.toNanos();
+        this.onBeat = onBeat;
         this.lastBeat = scheduler.nanoTime();
     }
 
-    public void begin(long newTimeoutNanos) {
+    void begin(long newTimeoutNanos) {
         timeoutNanos = newTimeoutNanos;
         begin();
     }
 
     /** Begins to look for pauses, or continues. */
-    public void begin() {
+    void begin() {
         beat();
         cancel();
         if (!over) {
@@ -62,11 +66,6 @@ public final class PauseDetector {
         }
     }
 
-    /** Runs this with each beat, of which a stop of the process makes one at most. */
-    void onBeat(Runnable task) {
-        onBeat = task;
-    }
-
     private void cancel() {
         if (timer != null) {
             timer.cancel();
@@ -74,7 +73,7 @@ public final class PauseDetector {
         }
     }
 
-    public void end() {
+    void end() {
         over = true;
         cancel();
     }

@@ -42,9 +42,9 @@ public final class Session {
 
     private final EngineScheduler scheduler;
     private final Duration retryDelay;
-    private final PauseDetector pauses;
     private final SessionReports reports;
-    private final ZooKeeperOperations operations;
+    private final MeasuredOperations operations;
+    private final PauseDetector pauses;
     private final WatchRegistry watches;
     private final KeepAlive keepAlive;
     private final ListBatcher lists;
@@ -66,20 +66,21 @@ public final class Session {
      * it returns from a final one, the next session is on its way.
      */
     public Session(
-            ZooKeeperOperations.Factory factory,
+            ZooKeeperOperations.Factory handles,
             EngineScheduler scheduler,
+            Containers containers,
+            Duration timeout,
             Duration retryDelay,
-            PauseDetector pauses,
             boolean isNew,
             BiConsumer<Session, State> onState) {
         this.scheduler = scheduler;
         this.retryDelay = retryDelay;
-        this.pauses = pauses;
         this.onState = onState;
         long now = scheduler.nanoTime();
         this.reports = isNew ? new SessionReports(now) : SessionReports.ofUnknown(now);
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
-        this.operations = factory.open(this::become);
+        this.operations = new MeasuredOperations(handles, scheduler, containers, this::become);
+        this.pauses = new PauseDetector(scheduler, timeout, operations::beat);
         this.nodes = new SessionNodes(operations);
         this.checkedAcls = new CheckedAcls(operations);
         this.watches = new WatchRegistry(operations, () -> state, this::later, this::afterALongWhile);
@@ -88,6 +89,7 @@ public final class Session {
     }
 
     public void begin() {
+        pauses.begin();
         become(operations.initialState());
     }
 
@@ -266,10 +268,14 @@ public final class Session {
             connectedAt = scheduler.nanoTime();
             reports.onConnected();
             timeoutNanos = operations.sessionTimeout().toNanos();
+            pauses.begin(timeoutNanos);
         } else {
             proof = proof.inNoConnection();
             reports.onDisconnected();
             endedAt = scheduler.nanoTime();
+        }
+        if (next.isFinal()) {
+            pauses.end();
         }
         onState.accept(this, next);
         tellObservers(next);

@@ -5,6 +5,8 @@ package dev.zkrecipes.core.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
@@ -26,6 +28,8 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,6 +43,7 @@ class MeasuredOperationsTest {
     private final List<String> asked = new ArrayList<>();
     private final List<Object> operationsAsked = new ArrayList<>();
     private final List<Code> answers = new ArrayList<>();
+    private Optional<ZooKeeper> handle = Optional.empty();
     private Consumer<State> states = state -> {};
 
     /** A server before 3.6 answers the first one so and then closes the connection. */
@@ -264,8 +269,11 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void requestBelowARaisedLimit_isNotSentAfterTwoLosses_unlessOneIsAnswered() {
-        ZooKeeperOperations raised = new MeasuredOperations(
-                told -> operations(), scheduler, new Containers(false, scheduler), opened -> 4 * DEFAULT, state -> {});
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKClientConfig.JUTE_MAXBUFFER, String.valueOf(4 * DEFAULT));
+        handle = Optional.of(mock(ZooKeeper.class));
+        when(handle.get().getClientConfig()).thenReturn(config);
+        ZooKeeperOperations raised = measured();
         write(raised, DEFAULT);
         lose();
         write(raised, DEFAULT);
@@ -442,9 +450,7 @@ class MeasuredOperationsTest {
             states = told;
             return operations();
         };
-        PauseDetector beats = new PauseDetector(scheduler, Duration.ofSeconds(12));
-        return MeasuredOperations.factory(handles, scheduler, new Containers(false, scheduler), beats)
-                .open(state -> {});
+        return new MeasuredOperations(handles, scheduler, new Containers(false, scheduler), state -> {});
     }
 
     /** Mockito would change the classes that other tests measure. */
@@ -454,7 +460,7 @@ class MeasuredOperationsTest {
                 new Class<?>[] {ZooKeeperOperations.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
                     case "initialState" -> State.CONNECTED;
-                    case "handle" -> Optional.empty();
+                    case "handle" -> handle;
                     default -> {
                         asked.add(method.getName());
                         operationsAsked.add(arguments[0]);

@@ -14,7 +14,7 @@ class PauseDetectorTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(48);
 
     private final ManualScheduler scheduler = new ManualScheduler();
-    private final PauseDetector pulse = new PauseDetector(scheduler, TIMEOUT);
+    private final PauseDetector pulse = new PauseDetector(scheduler, TIMEOUT, () -> {});
 
     @BeforeEach
     void begin() {

@@ -39,8 +39,6 @@ class SilenceTest {
     /** What the handle was asked for. */
     private final List<Consumer<Answer<String>>> asked = new ArrayList<>();
 
-    private final PauseDetector beats = new PauseDetector(scheduler, TIMEOUT);
-
     private Consumer<State> states = state -> {};
     private ZooKeeperOperations operations = handle;
 
@@ -50,16 +48,16 @@ class SilenceTest {
         when(handle.sessionId()).thenReturn(7L);
         when(handle.sessionTimeout()).thenReturn(TIMEOUT);
         doAnswer(call -> asked.add(call.getArgument(1))).when(handle).delete(any(), any());
-        operations = MeasuredOperations.factory(
-                        listener -> {
-                            states = listener;
-                            return handle;
-                        },
-                        scheduler,
-                        new Containers(false, scheduler),
-                        beats)
-                .open(told::add);
-        beats.begin();
+        MeasuredOperations opened = new MeasuredOperations(
+                listener -> {
+                    states = listener;
+                    return handle;
+                },
+                scheduler,
+                new Containers(false, scheduler),
+                told::add);
+        operations = opened;
+        new PauseDetector(scheduler, TIMEOUT, opened::beat).begin();
     }
 
     private void become(State state) {

@@ -124,14 +124,14 @@ class WatchLookTest {
     }
 
     @Test
-    void endedSession_takesTheTimerAlong() {
-        int before = scheduler.timers();
+    void endedSession_takesAllTimersAlong() {
         Listener reads = scene.reading();
+        assertThat(scheduler.timers()).as("this and the session's own").isEqualTo(2);
         scene.session.become(State.EXPIRED);
-        assertThat(scheduler.timers()).isEqualTo(before);
+        assertThat(scheduler.timers()).isZero();
         registry.unsubscribe(WatchScene.PATH, reads);
         registry.subscribe(WatchScene.PATH, reads);
-        assertThat(scheduler.timers()).isEqualTo(before);
+        assertThat(scheduler.timers()).isZero();
     }
 
     @Test
@@ -148,8 +148,9 @@ class WatchLookTest {
         Session session = new Session(
                 states -> operations,
                 scheduler,
+                new Containers(false, scheduler),
+                operations.sessionTimeout(),
                 WatchScene.RETRY,
-                new PauseDetector(scheduler, operations.sessionTimeout()),
                 true,
                 (ended, state) -> {});
         session.begin();

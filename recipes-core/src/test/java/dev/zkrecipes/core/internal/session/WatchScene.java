@@ -22,8 +22,9 @@ final class WatchScene {
     final Session session = new Session(
             states -> operations,
             scheduler,
+            new Containers(false, scheduler),
+            operations.sessionTimeout(),
             RETRY,
-            new PauseDetector(scheduler, operations.sessionTimeout()),
             true,
             (ended, state) -> {});
     final WatchRegistry registry = session.watches();
