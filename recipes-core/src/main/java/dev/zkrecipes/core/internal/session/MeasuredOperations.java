@@ -232,43 +232,47 @@ final class MeasuredOperations implements ZooKeeperOperations {
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        NodePart part = new NodePart(true, path);
-        read(part, stat -> new Children(List.of(), stat), told -> inner.children(path, told), reply);
+        NodePart list = new NodePart(true, path);
+        if (!isExamined(list, stat -> new Children(List.of(), stat), reply)) {
+            inner.children(path, noting(List.of(list), reply));
+        }
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        readData(path, told -> inner.read(path, told), reply);
+        NodePart data = new NodePart(false, path);
+        if (!isExamined(data, stat -> new Content(new byte[0], stat), reply)) {
+            inner.read(path, noting(List.of(data), reply));
+        }
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        readData(path, told -> inner.readAndWatch(path, watch, told), reply);
-    }
-
-    private void readData(String path, Consumer<Consumer<Answer<Content>>> send, Consumer<Answer<Content>> reply) {
-        read(new NodePart(false, path), stat -> new Content(new byte[0], stat), send, reply);
-    }
-
-    /**
-     * Sends it, unless it is suspected; then it is asked how large that is. If it is harmless, the read counts as lost
-     * once more, and the caller asks again if it still wants to know: sent now, a watch could come after its end.
-     */
-    private <T> void read(
-            NodePart part, Function<Stat, T> known, Consumer<Consumer<Answer<T>>> send, Consumer<Answer<T>> reply) {
-        if (isSuspect(part)) {
-            examine(List.of(part), known, () -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)), reply);
-        } else {
-            send(List.of(part), send, reply);
+        NodePart data = new NodePart(false, path);
+        if (!isExamined(data, stat -> new Content(new byte[0], stat), reply)) {
+            inner.readAndWatch(path, watch, noting(List.of(data), reply));
         }
     }
 
-    private <T> void send(List<NodePart> parts, Consumer<Consumer<Answer<T>>> send, Consumer<Answer<T>> reply) {
+    /**
+     * Asks how large it is if it is suspected. If it is harmless, the read counts as lost once more, and the caller
+     * asks again if it still wants to know: sent now, a watch could come after its end.
+     */
+    private <T> boolean isExamined(NodePart part, Function<Stat, T> known, Consumer<Answer<T>> reply) {
+        boolean isSuspect = isSuspect(part);
+        if (isSuspect) {
+            examine(List.of(part), known, () -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)), reply);
+        }
+        return isSuspect;
+    }
+
+    /** A receiver of the answer to what is about to be sent, which also notes whether it was lost. */
+    private <T> Consumer<Answer<T>> noting(List<NodePart> parts, Consumer<Answer<T>> reply) {
         long sentOn = connection;
-        send.accept(silence.endedBy(answer -> {
+        return silence.endedBy(answer -> {
             note(parts, answer, sentOn);
             reply.accept(answer);
-        }));
+        });
     }
 
     private <T> void examine(
@@ -314,7 +318,7 @@ final class MeasuredOperations implements ZooKeeperOperations {
             examine(suspects, stat -> null, () -> multi(operations, reply), reply);
             return;
         }
-        this.<List<OpResult>>send(parts, told -> inner.multi(operations, told), answer -> {
+        inner.multi(operations, noting(parts, answer -> {
             knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // another may have been under way
             List<OpResult> results = answer.valueOrNull();
             for (int i = 0; results != null && i < results.size(); i++) {
@@ -323,7 +327,7 @@ final class MeasuredOperations implements ZooKeeperOperations {
                 }
             }
             reply.accept(answer);
-        });
+        }));
     }
 
     // ---- Writes: containers, where there are any, and what may be too large itself.
