@@ -351,7 +351,7 @@ final class MeasuredOperations implements ZooKeeperOperations {
 
     private void createPersistent(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
         List<Op> create = List.of(Op.create(path, new byte[0], acl, CreateMode.PERSISTENT));
-        inner.multi(create, silence.endedBy(answer -> reply.accept(new Answer<>(answer.code(), path))));
+        write(create, answer -> reply.accept(new Answer<>(answer.code(), path)));
     }
 
     private static Op withoutContainer(Op operation) {

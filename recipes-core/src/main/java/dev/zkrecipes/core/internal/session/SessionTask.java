@@ -182,21 +182,16 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     public final void pauseThen(Runnable action) {
         become(paused);
         resumption = action;
-        Consumer<Boolean> resume = inThisState(due -> {
-            timer = null;
-            if (session().isConnected()) {
-                action.run();
-            }
-        });
         Backoff known = pace == null ? newPace.get() : pace;
         pace = known;
-        timer = known.pause(() -> resume.accept(true));
+        timer = known.pause(this::onConnected);
     }
 
+    /** Called after a pause, too, whether there is a connection or not. */
     @Override
     public final void onConnected() {
         Runnable action = resumption;
-        if (isIn(paused) && action != null) {
+        if (isIn(paused) && action != null && session != null && session.isConnected()) {
             guard(action);
         }
     }

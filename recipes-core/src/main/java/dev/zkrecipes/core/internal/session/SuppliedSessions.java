@@ -175,10 +175,7 @@ public final class SuppliedSessions implements SessionSource {
 
     private void askLater() {
         if (!waiting.isEmpty() || known.values().stream().allMatch(Session::isEnded)) {
-            retry = backoff.pause(() -> {
-                retry = null;
-                ask();
-            });
+            retry = backoff.pause(this::ask);
         }
     }
 }
