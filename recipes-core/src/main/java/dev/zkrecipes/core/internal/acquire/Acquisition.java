@@ -34,7 +34,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
     Acquisition(Requests requests, LockGroup group, Mode mode, Enum<?> seeking, Enum<?> paused) {
-        super(requests.sessions(), requests.pace(), seeking, paused);
+        super(requests.sessions(), requests.pauses(), seeking, paused);
         this.requests = requests;
         this.group = group;
         this.mode = mode;

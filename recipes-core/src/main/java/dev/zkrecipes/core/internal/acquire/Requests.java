@@ -13,8 +13,8 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.session.SessionTask;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -28,7 +28,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +41,7 @@ public final class Requests {
     private final EngineScheduler scheduler;
     private final SessionSource sessions;
     final NodeCleaner cleaner;
-    private final Supplier<Backoff> pace;
+    private final Pauses pauses;
     private final byte[] nodeData;
     final String rootName;
     private final Function<String, LockException> notConnected;
@@ -58,14 +57,14 @@ public final class Requests {
             EngineScheduler scheduler,
             SessionSource sessions,
             NodeCleaner cleaner,
-            Supplier<Backoff> pace,
+            Pauses pauses,
             byte[] nodeData,
             String rootName,
             Function<String, LockException> notConnected) {
         this.scheduler = scheduler;
         this.sessions = sessions;
         this.cleaner = cleaner;
-        this.pace = pace;
+        this.pauses = pauses;
         this.nodeData = nodeData.clone();
         this.rootName = rootName;
         this.notConnected = notConnected;
@@ -105,8 +104,8 @@ public final class Requests {
         return sessions;
     }
 
-    public Supplier<Backoff> pace() {
-        return pace;
+    public Pauses pauses() {
+        return pauses;
     }
 
     /** What the nodes carry; nobody changes it. {@code ofAll} are the options of what the lock is acquired with. */

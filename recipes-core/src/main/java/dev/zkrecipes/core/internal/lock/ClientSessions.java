@@ -10,8 +10,8 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.session.SuppliedSessions;
 import dev.zkrecipes.core.internal.session.WrappedSession;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.OpenedHandle;
@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,7 +49,7 @@ final class ClientSessions {
             ClientSettings settings,
             EngineScheduler scheduler,
             ClientConnection connection,
-            Supplier<Backoff> newPace,
+            Pauses pauses,
             BooleanSupplier closing,
             Runnable onChange) {
         this.kind = kind;
@@ -60,15 +59,13 @@ final class ClientSessions {
         this.closing = closing;
         this.onChange = onChange;
         this.containers = new Containers(settings.persistentPaths(), scheduler);
-        this.source = sourceOf(newPace);
+        this.source = sourceOf(pauses);
     }
 
-    private SessionSource sourceOf(Supplier<Backoff> newPace) {
+    private SessionSource sourceOf(Pauses pauses) {
         if (kind instanceof HandleKind.Opened opened) {
             return new OpenedSessions(
-                    () -> session(told -> OpenedHandle.open(opened, settings, scheduler, told)),
-                    newPace.get(),
-                    scheduler);
+                    () -> session(told -> OpenedHandle.open(opened, settings, scheduler, told)), pauses, scheduler);
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
             return new WrappedSession(() -> session(told -> WrappedHandle.open(wrapped.handle(), scheduler, told)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
@@ -78,10 +75,10 @@ final class ClientSessions {
                     found -> session(told -> WrappedHandle.open(found, scheduler, told)),
                     connection::use,
                     scheduler,
-                    newPace.get());
+                    pauses);
         } else {
             ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
-            return new OpenedSessions(() -> session(factory), newPace.get(), scheduler);
+            return new OpenedSessions(() -> session(factory), pauses, scheduler);
         }
     }
 

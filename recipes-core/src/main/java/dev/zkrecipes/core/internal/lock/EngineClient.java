@@ -12,7 +12,6 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
@@ -35,7 +34,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,7 +72,6 @@ public final class EngineClient {
                 kind instanceof HandleKind.Simulated ? settings.callbackExecutor() : null, // it has no other threads
                 scheduler);
         Pauses pauses = new Pauses(scheduler, settings.firstRetryDelay(), settings.longestRetryDelay());
-        Supplier<Backoff> pace = () -> new Backoff(pauses);
         String rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
@@ -85,15 +82,15 @@ public final class EngineClient {
                 settings,
                 scheduler,
                 connection,
-                pace,
+                pauses,
                 closing::get,
                 () -> cleaner().wake());
-        this.cleaner = new NodeCleaner(scheduler, pace, sessions.source(), connection::requestTimeout);
+        this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source(), connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
                 sessions.source(),
                 cleaner,
-                pace,
+                pauses,
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
                 connection::missing);

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.OwnNode.Existence;
 import dev.zkrecipes.core.internal.queue.ListQuery;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
@@ -54,7 +53,7 @@ final class Leftover {
     private State state = State.UNANSWERED;
     private @Nullable Session sentIn;
     private @Nullable Timer timer;
-    private @Nullable Backoff pauses; // none before an answer was missing
+    private int pauses; // because an answer was missing
     private @Nullable Code refusal;
     private int refusals;
 
@@ -206,8 +205,7 @@ final class Leftover {
     }
 
     private void retry() {
-        pauses = pauses == null ? cleaner.pace.get() : pauses;
-        rest(pauses::pause);
+        rest(task -> cleaner.pauses.begin(pauses++, task));
     }
 
     private void refuse(Code code) {

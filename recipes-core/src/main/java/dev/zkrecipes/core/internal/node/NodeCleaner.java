@@ -8,7 +8,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.Leftover.State;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
-import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
@@ -65,7 +65,7 @@ public final class NodeCleaner implements SessionSource.User {
     private static final List<Integer> NEXT_LOOKS = List.of(3, 12);
 
     final EngineScheduler scheduler;
-    final Supplier<Backoff> pace;
+    final Pauses pauses;
     private final SessionSource sessions;
     private final Supplier<Duration> requestTimeout;
     private final Map<String, Map<OwnNode, Leftover>> pending = new HashMap<>(); // by path, the oldest first
@@ -83,12 +83,9 @@ public final class NodeCleaner implements SessionSource.User {
 
     /** A deletion that gets no answer is paced; one that was refused rests for the request time-out at first. */
     public NodeCleaner(
-            EngineScheduler scheduler,
-            Supplier<Backoff> pace,
-            SessionSource sessions,
-            Supplier<Duration> requestTimeout) {
+            EngineScheduler scheduler, Pauses pauses, SessionSource sessions, Supplier<Duration> requestTimeout) {
         this.scheduler = scheduler;
-        this.pace = pace;
+        this.pauses = pauses;
         this.sessions = sessions;
         this.requestTimeout = requestTimeout;
     }

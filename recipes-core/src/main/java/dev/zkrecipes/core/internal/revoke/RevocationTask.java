@@ -90,7 +90,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
             Participant holder,
             Optional<Content> seen,
             RevocationRequest request) {
-        super(requests.sessions(), requests.pace(), Step.SEEKING, Step.PAUSED);
+        super(requests.sessions(), requests.pauses(), Step.SEEKING, Step.PAUSED);
         this.requests = requests;
         this.holder = holder;
         this.seen = seen.orElse(null);

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -23,16 +23,17 @@ public final class OpenedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(OpenedSessions.class);
 
     private final Supplier<Session> factory;
-    private final Backoff backoff;
+    private final Pauses pauses;
     private final EngineScheduler scheduler;
     private final Set<User> waiting = new LinkedHashSet<>();
     private @Nullable Session session;
     private @Nullable Timer retry;
+    private int pausesSoFar; // since there was a session
     private boolean stopped;
 
-    public OpenedSessions(Supplier<Session> factory, Backoff backoff, EngineScheduler scheduler) {
+    public OpenedSessions(Supplier<Session> factory, Pauses pauses, EngineScheduler scheduler) {
         this.factory = factory;
-        this.backoff = backoff;
+        this.pauses = pauses;
         this.scheduler = scheduler;
     }
 
@@ -60,7 +61,7 @@ public final class OpenedSessions implements SessionSource {
 
     private void startLater() {
         if (retry == null) {
-            retry = backoff.pause(() -> {
+            retry = pauses.begin(pausesSoFar++, () -> {
                 retry = null;
                 start();
             });
@@ -89,7 +90,7 @@ public final class OpenedSessions implements SessionSource {
         }
         session = null;
         if (ended.state() != State.AUTH_FAILED) {
-            backoff.reset();
+            pausesSoFar = 0;
             start();
         }
     }

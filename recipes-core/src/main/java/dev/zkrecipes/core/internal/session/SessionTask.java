@@ -5,13 +5,12 @@ package dev.zkrecipes.core.internal.session;
 
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,11 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class SessionTask implements SessionSource.User, Session.Observer {
     private final SessionSource sessions;
-    private final Supplier<Backoff> newPace;
+    private final Pauses pauses;
     private final Enum<?> seeking;
     private final Enum<?> paused;
     private Enum<?> state;
-    private @Nullable Backoff pace; // none before the first pause
+    private int pausesSoFar; // since things last went well
     private int changes;
     private boolean over;
     private @Nullable Session session;
@@ -36,9 +35,9 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     private @Nullable Timer timer;
 
     /** Waits for a session in {@code seeking}, its first state, and for a connection or a while in {@code paused}. */
-    protected SessionTask(SessionSource sessions, Supplier<Backoff> newPace, Enum<?> seeking, Enum<?> paused) {
+    protected SessionTask(SessionSource sessions, Pauses pauses, Enum<?> seeking, Enum<?> paused) {
         this.sessions = sessions;
-        this.newPace = newPace;
+        this.pauses = pauses;
         this.seeking = seeking;
         this.paused = paused;
         this.state = seeking;
@@ -182,9 +181,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     public final void pauseThen(Runnable action) {
         become(paused);
         resumption = action;
-        Backoff known = pace == null ? newPace.get() : pace;
-        pace = known;
-        timer = known.pause(this::onConnected);
+        timer = pauses.begin(pausesSoFar++, this::onConnected);
     }
 
     /** Called after a pause, too, whether there is a connection or not. */
@@ -197,8 +194,6 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     }
 
     public final void resetPace() {
-        if (pace != null) {
-            pace.reset();
-        }
+        pausesSoFar = 0;
     }
 }

@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
@@ -40,12 +40,13 @@ public final class SuppliedSessions implements SessionSource {
     private final Consumer<Session> onUsed;
     private final EngineScheduler scheduler;
     private final ExecutorService asker;
-    private final Backoff backoff;
+    private final Pauses pauses;
     /** Sessions by handle: those that live, and those given up though their handle does not say that it ended. */
     private final IdentityHashMap<ZooKeeper, Session> known = new IdentityHashMap<>();
 
     private final Set<User> waiting = new LinkedHashSet<>();
     private @Nullable Timer retry;
+    private int pausesSoFar; // since there was a session
     private boolean asking;
     private boolean failing;
     private boolean stopped;
@@ -57,13 +58,13 @@ public final class SuppliedSessions implements SessionSource {
             Function<ZooKeeper, Session> factory,
             Consumer<Session> onUsed,
             EngineScheduler scheduler,
-            Backoff backoff) {
+            Pauses pauses) {
         this.supplier = supplier;
         this.asker = asker;
         this.factory = factory;
         this.onUsed = onUsed;
         this.scheduler = scheduler;
-        this.backoff = backoff;
+        this.pauses = pauses;
     }
 
     @Override
@@ -140,7 +141,7 @@ public final class SuppliedSessions implements SessionSource {
                     true);
         } else {
             failing = false;
-            backoff.reset();
+            pausesSoFar = 0;
             onUsed.accept(session);
             List<User> served = List.copyOf(waiting);
             waiting.clear();
@@ -175,7 +176,7 @@ public final class SuppliedSessions implements SessionSource {
 
     private void askLater() {
         if (!waiting.isEmpty() || known.values().stream().allMatch(Session::isEnded)) {
-            retry = backoff.pause(this::ask);
+            retry = pauses.begin(pausesSoFar++, this::ask);
         }
     }
 }

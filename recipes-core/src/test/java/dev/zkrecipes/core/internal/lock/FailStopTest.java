@@ -233,7 +233,7 @@ class FailStopTest {
         private boolean failed;
 
         Starved(Requests requests) {
-            super(requests.sessions(), requests.pace(), State.CONNECTING, State.DISCONNECTED);
+            super(requests.sessions(), requests.pauses(), State.CONNECTING, State.DISCONNECTED);
         }
 
         @Override

@@ -26,7 +26,6 @@ import dev.zkrecipes.core.internal.lock.LivingSessions;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionNodes;
 import dev.zkrecipes.core.internal.session.SessionSource;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockInternals;
@@ -582,7 +581,7 @@ class NodeCleanerTest {
                 .request(any());
         NodeCleaner cleaner = new NodeCleaner(
                 scheduler,
-                () -> new Backoff(new Pauses(scheduler, Duration.ofMillis(10), Duration.ofSeconds(1))),
+                new Pauses(scheduler, Duration.ofMillis(10), Duration.ofSeconds(1)),
                 none,
                 engine::requestTimeout);
         operations.refuse(Request.DELETE, Code.NOAUTH);

@@ -10,7 +10,6 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -79,11 +78,7 @@ class SessionTaskTest {
         private Runnable onSession = () -> {};
 
         Task() {
-            super(
-                    source,
-                    () -> new Backoff(new Pauses(scheduler, FIRST_DELAY, LONGEST_DELAY)),
-                    Phase.LOOKING,
-                    Phase.RESTING);
+            super(source, new Pauses(scheduler, FIRST_DELAY, LONGEST_DELAY), Phase.LOOKING, Phase.RESTING);
         }
 
         @Override

@@ -12,7 +12,6 @@ import static org.mockito.Mockito.when;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,7 +45,7 @@ class SuppliedSessionsTest {
             },
             session -> {},
             scheduler,
-            new Backoff(new Pauses(scheduler, Duration.ofMillis(20), Duration.ofSeconds(1))));
+            new Pauses(scheduler, Duration.ofMillis(20), Duration.ofSeconds(1)));
 
     private final SessionSource.User user = new SessionSource.User() {
         @Override

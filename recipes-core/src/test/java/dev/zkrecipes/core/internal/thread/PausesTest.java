@@ -28,22 +28,17 @@ class PausesTest {
         return new Pauses(scheduler, first, longest);
     }
 
-    @CanIgnoreReturnValue
-    private static Timer pause(Backoff backoff, Runnable next) {
-        return backoff.pause(next);
-    }
-
     /** A task's first pause. */
     @CanIgnoreReturnValue
     private Timer pause(Runnable next) {
-        return pause(new Backoff(pauses), next);
+        return pauses.begin(0, next);
     }
 
-    /** How long one pause is. */
-    private Duration length(Backoff backoff) {
+    /** How long a pause is after so many earlier ones. */
+    private Duration length(Pauses of, int earlier) {
         long begun = scheduler.nanoTime();
         List<Duration> lengths = new ArrayList<>();
-        pause(backoff, () -> lengths.add(Duration.ofNanos(scheduler.nanoTime() - begun)));
+        Timer unused = of.begin(earlier, () -> lengths.add(Duration.ofNanos(scheduler.nanoTime() - begun)));
         while (lengths.isEmpty()) {
             scheduler.advance(LONG);
         }
@@ -53,9 +48,9 @@ class PausesTest {
     @Test
     void pauses_doubleUpToTheLongest_andAreShortenedByHalfAtMost() {
         for (int round = 0; round < 200; round++) {
-            Backoff backoff = new Backoff(pauses);
+            int earlier = 0;
             for (long full : new long[] {20, 40, 80, 100, 100, 100}) {
-                assertThat(length(backoff)).isBetween(Duration.ofMillis(full / 2), Duration.ofMillis(full));
+                assertThat(length(pauses, earlier++)).isBetween(Duration.ofMillis(full / 2), Duration.ofMillis(full));
             }
         }
     }
@@ -65,30 +60,21 @@ class PausesTest {
     void pausesOfSeveralClients_differ() {
         Set<Duration> lengths = new HashSet<>();
         for (int i = 0; i < 20; i++) {
-            lengths.add(length(new Backoff(pauses(Duration.ofSeconds(1), Duration.ofSeconds(1)))));
+            lengths.add(length(pauses(Duration.ofSeconds(1), Duration.ofSeconds(1)), 0));
         }
         assertThat(lengths).hasSizeGreaterThan(10);
     }
 
     @Test
-    void reset_beginsAnew() {
-        Backoff backoff = new Backoff(pauses);
-        for (int i = 0; i < 10; i++) {
-            length(backoff);
-        }
-        backoff.reset();
-        assertThat(length(backoff)).isBetween(Duration.ofMillis(10), Duration.ofMillis(20));
-    }
-
-    @Test
     void extremes_doNotOverflow() {
         Duration longest = Duration.ofMillis(Integer.MAX_VALUE);
-        Backoff backoff = new Backoff(pauses(longest, longest));
-        Backoff small = new Backoff(pauses(Duration.ofNanos(1), longest));
+        Pauses large = pauses(longest, longest);
+        Pauses small = pauses(Duration.ofNanos(1), longest);
         for (int i = 0; i < 100; i++) {
-            assertThat(length(backoff)).isBetween(longest.dividedBy(2), longest);
-            assertThat(length(small)).isBetween(Duration.ZERO, longest);
+            assertThat(length(large, i)).isBetween(longest.dividedBy(2), longest);
+            assertThat(length(small, i)).isBetween(Duration.ZERO, longest);
         }
+        assertThat(length(large, Integer.MAX_VALUE)).isBetween(longest.dividedBy(2), longest);
     }
 
     @Test
@@ -142,10 +128,9 @@ class PausesTest {
     /** Such as one that pauses again at once. */
     @Test
     void taskThatPausesAgain_waitsForAnotherEnd() {
-        Backoff backoff = new Backoff(pauses);
-        pause(backoff, () -> {
+        pause(() -> {
             ended.add(scheduler.nanoTime());
-            pause(backoff, () -> ended.add(scheduler.nanoTime()));
+            Timer unused = pauses.begin(1, () -> ended.add(scheduler.nanoTime()));
         });
         scheduler.advance(LONG);
         assertThat(ended).hasSize(2);
@@ -156,11 +141,9 @@ class PausesTest {
 
     @Test
     void pauseWhoseTimerIsNotSet_isNotBegun() {
-        Backoff backoff = new Backoff(pauses);
         scheduler.refuseNextTimer();
-        assertThat(catchThrowable(() -> backoff.pause(() -> ended.add("never"))))
-                .isInstanceOf(InternalError.class);
-        assertThat(length(backoff)).isBetween(Duration.ofMillis(10), Duration.ofMillis(20));
+        assertThat(catchThrowable(() -> pause(() -> ended.add("never")))).isInstanceOf(InternalError.class);
+        assertThat(length(pauses, 0)).isBetween(Duration.ofMillis(10), Duration.ofMillis(20));
         assertThat(ended).isEmpty();
     }
 }
