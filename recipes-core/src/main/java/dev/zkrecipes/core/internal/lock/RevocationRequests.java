@@ -65,7 +65,6 @@ public final class RevocationRequests {
                 .map(holder -> new RevocationTask(
                         client.requests(), client.callbacks(), holder.participant(), holder.content(), request))
                 .toList();
-        boolean allAsked = false;
         try {
             pending.forEach(RevocationTask::launch);
             for (RevocationTask each : pending) {
@@ -75,12 +74,10 @@ public final class RevocationRequests {
                             + each.nodePath() + ": it is not known whether its holder was asked; ask again");
                 }
             }
-            allAsked = true;
             return List.copyOf(pending);
-        } finally {
-            if (!allAsked) {
-                pending.forEach(RevocationTask::close);
-            }
+        } catch (Throwable t) {
+            pending.forEach(RevocationTask::close);
+            throw t;
         }
     }
 }
