@@ -132,7 +132,7 @@ public final class AdaptedLock extends OwnedLock {
             callbacks().run(task);
         };
         AsyncRequest following = new AsyncRequest(this, delivery, observed, null);
-        following.follow(request, hold -> open(hold, this::asynchronous, observed), () -> request.cancel(false));
+        following.follow(request, hold -> open(hold, () -> asynchronous, observed), () -> request.cancel(false));
         return following;
     }
 

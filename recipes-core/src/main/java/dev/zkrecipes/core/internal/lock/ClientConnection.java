@@ -37,8 +37,8 @@ public final class ClientConnection {
     private final BooleanSupplier closing;
     private final ConnectionTrouble trouble;
     private final HandleKind kind;
-    /** What ends the waits that are of no use without a connection. */
-    private final Set<Runnable> untilDisconnected = ConcurrentHashMap.newKeySet();
+    /** The waits that are of no use without a connection. */
+    private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet();
     /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
@@ -110,7 +110,7 @@ public final class ClientConnection {
         if (next != State.CONNECTING) {
             trouble.onDisconnected();
         }
-        untilDisconnected.forEach(Runnable::run);
+        untilDisconnected.forEach(wait -> wait.complete(null));
         if (connected.isDone() && !closing.getAsBoolean()) {
             connected = new CompletableFuture<>();
         }
@@ -198,16 +198,15 @@ public final class ClientConnection {
     /** Waits for its end, at most for the request time-out and while connected. Keeps the interrupt flag. */
     void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        Runnable end = () -> over.complete(null);
-        untilDisconnected.add(end);
+        untilDisconnected.add(over);
         try {
             // Looked at afterwards: a disconnect first changes the state and then ends the waits.
             if (state == ConnectionState.CONNECTED) {
-                Completion.on(future, (nothing, failure) -> end.run());
+                Completion.on(future, (nothing, failure) -> over.complete(null));
                 Blocking.awaitQuietly(over, Deadline.after(requestTimeout, scheduler));
             }
         } finally {
-            untilDisconnected.remove(end);
+            untilDisconnected.remove(over);
         }
     }
 
@@ -222,6 +221,6 @@ public final class ClientConnection {
         endWaits(); // a disconnect may have begun new ones when closing began
         handle = Optional.empty();
         report(ConnectionState.CLOSED);
-        untilDisconnected.forEach(Runnable::run);
+        untilDisconnected.forEach(wait -> wait.complete(null));
     }
 }

@@ -192,7 +192,7 @@ public final class EngineLock extends OwnedLock {
         AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
         request.follow(
                 acquisition.outcome(),
-                granted -> Hold.open(this, granted.orElseThrow(), asynchronous(), observed),
+                granted -> Hold.open(this, granted.orElseThrow(), asynchronous, observed),
                 acquisition::giveUp);
         acquisition.launch();
         table.lookForDeadOwners();

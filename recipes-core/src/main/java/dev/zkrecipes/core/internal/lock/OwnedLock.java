@@ -42,7 +42,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     private final Owner owner;
     final LockDataTable table;
     private final LockData ofInstance = LockData.ofInstance(); // what the lock object holds, unless threads do
-    private final LockData asynchronous;
+    final LockData asynchronous; // what its asynchronous requests get
     private final @Nullable LockSpec otherMode;
     private final boolean isExclusive; // of two modes
 
@@ -209,10 +209,6 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     final LockData mineToOpen() {
         return owner == Owner.THREAD ? table.mineToOpen() : ofInstance;
-    }
-
-    final LockData asynchronous() {
-        return asynchronous;
     }
 
     @Override
