@@ -3,7 +3,9 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
@@ -13,16 +15,17 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import dev.zkrecipes.core.spi.port.Ports;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -76,22 +79,69 @@ class DriverFailuresTest {
         }
     }
 
-    private void assertToldAsTheDriversFailure(Failing driver, RuntimeException cause) {
+    /** Reads the name of another's node in its own way. */
+    private record Reading(Supplier<Optional<LockNode>> other) implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return childName.equals(OTHER) ? other.get() : LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors);
+        }
+    }
+
+    /** Serves in order; fails from some time on. */
+    private record InOrder(AtomicBoolean fails, RuntimeException failure) implements FifoDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            if (fails.get()) {
+                throw failure;
+            }
+            return predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors);
+        }
+    }
+
+    private void assertToldAsTheDriversFailure(LockDriver driver, RuntimeException cause) {
+        assertThat(refusalBy(driver)).hasCause(cause);
+    }
+
+    private LockRefusedException refusalBy(LockDriver driver) {
+        return assertRefused(queueing(driver), driver);
+    }
+
+    private CompletableFuture<Lease> queueing(LockDriver driver) {
         scheduler.run();
         CompletableFuture<Lease> wanted = new LockInternals(client, PATH, driver, LockOptions.defaults())
                 .threadOwned()
                 .acquireAsync();
         scheduler.run();
-        assertThat(wanted)
-                .failsWithin(Duration.ZERO)
-                .withThrowableOfType(ExecutionException.class)
-                .extracting(Throwable::getCause)
-                .isInstanceOfSatisfying(
-                        LockRefusedException.class,
-                        failure -> assertThat(failure)
-                                .hasCause(cause)
-                                .hasMessageContaining(Failing.class.getName())
-                                .hasMessageContaining(PATH));
+        return wanted;
+    }
+
+    private static LockRefusedException assertRefused(CompletableFuture<Lease> wanted, LockDriver driver) {
+        Throwable failure = catchThrowable(wanted::join).getCause();
+        assertThat(failure)
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining(driver.getClass().getName())
+                .hasMessageContaining(PATH);
+        return (LockRefusedException) failure;
     }
 
     @Test
@@ -105,5 +155,53 @@ class DriverFailuresTest {
         RuntimeException cause = new IllegalStateException("no rule");
         operations.refuse(Request.CREATE, Code.NONODE);
         assertToldAsTheDriversFailure(new Failing(null, cause), cause);
+    }
+
+    @Test
+    void throwingParse_isReportedWithDriverAndCause() {
+        RuntimeException cause = new IllegalStateException("no node");
+        operations.add(OTHER);
+        assertToldAsTheDriversFailure(
+                new Reading(() -> {
+                    throw cause;
+                }),
+                cause);
+    }
+
+    @Test
+    void throwingParseOfANodeThatIsGone_isReportedWithDriverAndCause() {
+        RuntimeException cause = new IllegalStateException("no node");
+        AtomicBoolean fails = new AtomicBoolean();
+        LockDriver driver = new Reading(() -> {
+            if (fails.get()) {
+                throw cause;
+            }
+            return LockNode.parse(OTHER, "lock-");
+        });
+        operations.add(OTHER);
+        CompletableFuture<Lease> wanted = queueing(driver);
+        fails.set(true);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(assertRefused(wanted, driver)).hasCause(cause);
+    }
+
+    @Test
+    void throwingDecisionWhenTheRequestInFrontLeaves_isToldToTheOneBehind() {
+        InOrder driver = new InOrder(new AtomicBoolean(), new IllegalStateException("no decision"));
+        operations.add(OTHER);
+        CompletableFuture<Lease> first = queueing(driver);
+        CompletableFuture<Lease> second = queueing(driver);
+        driver.fails().set(true);
+        first.cancel(false);
+        scheduler.run();
+        assertThat(assertRefused(second, driver)).hasCause(driver.failure());
+    }
+
+    @Test
+    void nodeWithAnotherName_isReportedWithDriverAndBothNames() {
+        String made = "lock-0000000001";
+        operations.add(OTHER);
+        assertThat(refusalBy(new Reading(() -> LockNode.parse(made, "lock-")))).hasMessageContainingAll(made, OTHER);
     }
 }
