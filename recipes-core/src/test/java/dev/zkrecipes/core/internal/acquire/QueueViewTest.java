@@ -336,6 +336,20 @@ class QueueViewTest {
     }
 
     @Test
+    @Tag("H97")
+    void failingWatchInAWhile_failsItsRequest() {
+        operations.add(OTHER);
+        AcquireLoop first = fixture.queueing(mutex);
+        AcquireLoop second = fixture.queueing(mutex);
+        operations.breakOn(Request.WATCH_DELETION);
+        scheduler.advance(fixture.timeout.dividedBy(6));
+        assertThat(first.outcome()).isNotDone();
+        first.giveUp();
+        scheduler.run();
+        fixture.assertFailed(second, LockException.class, "the lock engine failed on ");
+    }
+
+    @Test
     @Tag("H42")
     void viewNobodyWaitsIn_isDropped() {
         operations.add(OTHER);
