@@ -79,6 +79,18 @@ class HoldEndTest {
     }
 
     @Test
+    void lostLeaseThatIsClosedBeforeAnotherOnItsNode_staysLost() {
+        LockData ofThread = LockData.ofThread(Thread.currentThread(), useless -> {});
+        Hold first = Hold.open(lock, held.grants(), ofThread, null);
+        Hold second = Hold.open(lock, held.grants(), ofThread, null);
+        node().lose("played");
+        second.beginClosing(false);
+        assertThat(second.state()).isEqualTo(LeaseState.LOST);
+        assertThat(second.ended()).isCompletedWithValue(LeaseState.LOST);
+        assertThat(first.isClosed()).isFalse();
+    }
+
+    @Test
     void nodeThatIsLostAfterItsLeaseIsClosed_leavesItReleased() {
         Hold lease = sameWith(() -> {});
         lease.beginClosing(false);
