@@ -19,6 +19,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.GrantingDriver;
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.lock.EngineClient;
@@ -115,13 +116,16 @@ class NodeCleanerTest {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.NOAUTH);
         operations.refuse(Request.MULTI, Code.NOAUTH);
-        CompletableFuture<Void> closed = giveBack(lease);
-        assertThat(closed)
+        String printed = PrintedWhile.running(() -> giveBack(lease));
+        assertThat(lease.join().closeAsync())
                 .failsWithin(Duration.ZERO)
                 .withThrowableOfType(ExecutionException.class)
                 .extracting(Throwable::getCause, InstanceOfAssertFactories.THROWABLE)
                 .isExactlyInstanceOf(LockAccessException.class)
                 .hasMessageContaining("refuses to delete the lock node " + PATH);
+        assertThat(printed)
+                .as("who has just given up has no future that tells")
+                .containsOnlyOnce("refuses to delete the lock node " + PATH);
         operations.requests();
         scheduler.advance(engine.requestTimeout().minusMillis(1));
         assertThat(operations.requests()).isEmpty();
