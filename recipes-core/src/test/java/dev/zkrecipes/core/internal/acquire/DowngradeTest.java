@@ -116,12 +116,16 @@ class DowngradeTest {
     @Test
     @Tag("H07")
     void sharedHold_isProvenFromTheTimeOfTheRequest() {
+        Duration untilAnswered = Duration.ofMillis(500); // before the next check
         scheduler.advance(Duration.ofSeconds(4));
-        HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
+        operations.delayAnswerOf(Request.MULTI, untilAnswered);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        scheduler.advance(untilAnswered);
+        HeldNode shared = assertGranted(downgrade);
         for (int i = 0; i < 10; i++) {
             operations.refuse(Request.MULTI, Code.CONNECTIONLOSS); // of the lease's checks
         }
-        scheduler.advance(operations.sessionTimeout().minusMillis(1));
+        scheduler.advance(operations.sessionTimeout().minus(untilAnswered).minusMillis(1));
         assertThat(shared.state()).isEqualTo(LeaseState.SUSPENDED);
         scheduler.advance(Duration.ofMillis(1));
         assertThat(shared.state()).isEqualTo(LeaseState.LOST);
