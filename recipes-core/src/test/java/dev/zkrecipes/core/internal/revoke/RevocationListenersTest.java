@@ -9,12 +9,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -62,6 +64,17 @@ class RevocationListenersTest extends HeldScene {
         scheduler.run();
         show(first);
         assertThat(told).extracting(RevocationRequest::id).containsExactly(first.id(), second.id());
+    }
+
+    @Test
+    void requestWhoseCallbackComesToRunWhenTheHoldHasEnded_isNotTold() {
+        List<Runnable> waiting = new ArrayList<>();
+        AtomicBoolean stands = new AtomicBoolean(true);
+        new RevocationListeners(List.of(held), stands::get, Callbacks.on(waiting::add, null, scheduler)).add(told::add);
+        show(request());
+        stands.set(false);
+        assertThat(waiting).hasSize(1).allSatisfy(Runnable::run);
+        assertThat(told).isEmpty();
     }
 
     @Test
