@@ -230,6 +230,8 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
+    @Tag("H01")
+    @Tag("H06")
     void foundNode_isAdoptedOnlyIfItIsOfThisSession() {
         scheduler.run();
         operations.own(ScriptedOperations.SESSION + 1);

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -386,6 +387,8 @@ class EngineExecutorTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("H79")
+    @Tag("H97")
     void throwingTask_isTheLast_andItsEngineIsTold(Where where) throws Exception {
         for (Throwable failure :
                 List.of(new IllegalStateException(), new StackOverflowError(), new OutOfMemoryError())) {
@@ -420,6 +423,7 @@ class EngineExecutorTest {
     }
 
     @Test
+    @Tag("H119")
     void engineThatCannotBeToldAtOnce_isToldAgain() throws Exception {
         AtomicInteger times = new AtomicInteger();
         engine.onFailure(cause -> {
