@@ -42,6 +42,22 @@ class WatchLookTest {
         assertThat(registry.isEmpty()).isTrue();
     }
 
+    /** It had changed before, and was being read again. */
+    @Test
+    void nodeThatIsGoneUntold_isGoneOnce_thoughItIsBeingRead() {
+        Listener reads = scene.reading();
+        operations.removeUntold(NODE);
+        operations.delayAnswerOf(Request.LOOK, Duration.ofSeconds(5));
+        while (!operations.requests().contains(Request.LOOK)) {
+            scheduler.advance(Duration.ofSeconds(1));
+        }
+        operations.delayAnswerOf(Request.WATCH, Duration.ofSeconds(10));
+        operations.change(NODE);
+        scheduler.advance(Duration.ofSeconds(20));
+        assertThat(operations.requests()).containsExactly(Request.WATCH);
+        assertThat(reads.told).containsExactly("read 0", "gone");
+    }
+
     @Test
     void changeThatWasUntold_isReadAndWatchedAgain_once() {
         Listener reads = scene.reading();
@@ -76,6 +92,9 @@ class WatchLookTest {
         assertThat(scene.session.order()).isEqualTo(before);
         operations.removeUntold(NODE);
         scheduler.advance(MOST);
+        assertThat(scene.session.order()).isNotEqualTo(before);
+        scene.session.become(State.DISCONNECTED);
+        scene.session.become(State.CONNECTED);
         assertThat(scene.session.order()).isNotEqualTo(before);
     }
 
