@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 
 /** What becomes of those who wait for a session if no handle can be opened. */
 class OpenedSessionsTest {
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final List<Consumer<State>> opened = new ArrayList<>();
@@ -40,6 +42,7 @@ class OpenedSessionsTest {
                     },
                     scheduler)
             .callbackExecutor(Runnable::run)
+            .retryDelay(FIRST_PAUSE, Duration.ofSeconds(1))
             .build();
 
     private CompletableFuture<Lease> acquire() {
@@ -59,6 +62,21 @@ class OpenedSessionsTest {
         failure = null;
         scheduler.advance(Duration.ofSeconds(3));
         assertThat(wanted).isCompleted();
+    }
+
+    @Test
+    void afterASession_thePausesAreShortAgain() {
+        failure = new IllegalStateException("no name service");
+        scheduler.advance(Duration.ofSeconds(10));
+        failure = null;
+        scheduler.advance(Duration.ofSeconds(3));
+        assertThat(opened).hasSize(1);
+        failure = new IllegalStateException("no name service");
+        scheduler.execute(() -> opened.get(0).accept(State.EXPIRED));
+        scheduler.run();
+        failure = null;
+        scheduler.advance(FIRST_PAUSE);
+        assertThat(opened).hasSize(2);
     }
 
     @Test

@@ -165,4 +165,41 @@ class SilenceTest {
         pass(2);
         assertThat(told).containsExactly(State.CONNECTED);
     }
+
+    private Session session(Duration timeoutAskedFor) {
+        Session session = new Session(
+                listener -> {
+                    states = listener;
+                    return handle;
+                },
+                scheduler,
+                new Containers(false, scheduler),
+                timeoutAskedFor,
+                timeoutAskedFor,
+                true,
+                (changed, state) -> {});
+        session.begin();
+        return session;
+    }
+
+    @Test
+    @Tag("H109")
+    void session_isGivenUpBeforeItsFirstConnection_too() {
+        Session session = session(TIMEOUT);
+        operations = session.zk();
+        ask();
+        pass(2);
+        assertThat(session.state()).isEqualTo(State.EXPIRED);
+        assertThat(answers).containsExactly(Code.SESSIONEXPIRED);
+    }
+
+    @Test
+    @Tag("H109")
+    void session_isGivenUpByTheTimeoutThatItWasGranted() {
+        Session session = session(TIMEOUT.multipliedBy(10));
+        become(State.CONNECTED);
+        become(State.DISCONNECTED);
+        pass(2);
+        assertThat(session.state()).isEqualTo(State.EXPIRED);
+    }
 }
