@@ -50,7 +50,7 @@ public final class Requests {
     private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // what ends each of them
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
-    private long newest; // on the engine thread
+    long newest; // the last transaction that made a node of this client; on the engine thread
 
     /** {@code rootName} is what all paths are below; {@code notConnected} adds what follows from that to an error. */
     public Requests(
@@ -68,11 +68,6 @@ public final class Requests {
         this.nodeData = nodeData.clone();
         this.rootName = rootName;
         this.notConnected = notConnected;
-    }
-
-    /** The newest transaction that has made a node of this client. On the engine thread. */
-    long newest() {
-        return newest;
     }
 
     /**

@@ -169,7 +169,7 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     private static ForeignHeld held(Hold hold) {
-        return (ForeignHeld) hold.grants().get(0);
+        return (ForeignHeld) hold.grants.get(0);
     }
 
     // ---- Asking.

@@ -39,7 +39,7 @@ final class ClientSessions {
     private final ClientConnection connection;
     private final BooleanSupplier closing;
     private final Runnable onChange;
-    private final SessionSource source;
+    final SessionSource source;
     private final Containers containers;
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
 
@@ -94,10 +94,6 @@ final class ClientSessions {
                         e);
             }
         }));
-    }
-
-    SessionSource source() {
-        return source;
     }
 
     List<Session> living() {

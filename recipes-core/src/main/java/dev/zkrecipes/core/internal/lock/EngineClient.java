@@ -53,7 +53,7 @@ public final class EngineClient {
     final ClientSessions sessions;
     private final NodeCleaner cleaner;
     final Requests requests;
-    private final LockDataTable holds;
+    final LockDataTable holds;
     private final @Nullable SlowWaits slowWaits;
 
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -85,10 +85,10 @@ public final class EngineClient {
                 pauses,
                 closing::get,
                 () -> cleaner().wake());
-        this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source(), connection::requestTimeout);
+        this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source, connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
-                sessions.source(),
+                sessions.source,
                 cleaner,
                 pauses,
                 OwnerLabel.encode(settings.ownerLabel()),
@@ -106,7 +106,7 @@ public final class EngineClient {
             client.closeOnShutdown();
         }
         client.connection.begin();
-        client.scheduler.execute(client.sessions.source()::start);
+        client.scheduler.execute(client.sessions.source::start);
         return client;
     }
 
@@ -172,10 +172,6 @@ public final class EngineClient {
 
     public Requests requests() {
         return requests;
-    }
-
-    public LockDataTable holds() {
-        return holds;
     }
 
     public Duration requestTimeout() {
@@ -296,7 +292,7 @@ public final class EngineClient {
     }
 
     private void closeHandles(List<KeepAlive.Grant> held) {
-        sessions.source().stop();
+        sessions.source.stop();
         List<Session> open = sessions.living();
         scheduler.executeBlocking(() -> {
             each(open, session -> session.zk().close());
@@ -327,7 +323,7 @@ public final class EngineClient {
                 "the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
         each(held, KeepAlive.Grant::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
-        sessions.source().stop();
+        sessions.source.stop();
         List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
         each(open, session -> session.become(State.CLOSED));

@@ -51,7 +51,7 @@ public final class EngineLock extends OwnedLock {
             @Nullable LockSpec otherMode,
             boolean isExclusive,
             boolean isObserved) {
-        super(client, client.callbacks(), group, owner, client.holds(), otherMode, isExclusive);
+        super(client, client.callbacks(), group, owner, client.holds, otherMode, isExclusive);
         this.client = client;
         this.isObserved = isObserved;
     }
@@ -251,7 +251,7 @@ public final class EngineLock extends OwnedLock {
         hold.requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
         client.requests.ask(path(), answered);
-        List<HeldNode> nodes = HeldNode.nodes(hold.grants());
+        List<HeldNode> nodes = HeldNode.nodes(hold.grants);
         client.scheduler().execute(() -> HeldNode.check(nodes, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
@@ -265,8 +265,8 @@ public final class EngineLock extends OwnedLock {
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
-                .revocations(() ->
-                        new RevocationListeners(HeldNode.nodes(hold.grants()), hold.standing(), client.callbacks()))
+                .revocations(
+                        () -> new RevocationListeners(HeldNode.nodes(hold.grants), hold.standing(), client.callbacks()))
                 .add(listener);
     }
 
@@ -288,7 +288,7 @@ public final class EngineLock extends OwnedLock {
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            all.addAll(query.apply(client.requests, spec).request().await(client.requestTimeout(), deadline));
+            all.addAll(query.apply(client.requests, spec).request.await(client.requestTimeout(), deadline));
         }
         return all;
     }

@@ -74,9 +74,9 @@ public final class Hold implements MultiLease, Held.Listener {
     private static final Closing RELEASED = Closing.givingBackNothing(LeaseState.RELEASED);
     private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
 
-    private final Origin lock;
-    private final List<? extends Held> grants;
-    private final LockData data;
+    final Origin lock;
+    final List<? extends Held> grants;
+    final LockData data;
     private volatile @Nullable Closing closing;
     private volatile @Nullable Listeners listeners;
 
@@ -104,16 +104,8 @@ public final class Hold implements MultiLease, Held.Listener {
         }
     }
 
-    Origin lock() {
-        return lock;
-    }
-
     LockGroup group() {
         return lock.group();
-    }
-
-    List<? extends Held> grants() {
-        return grants;
     }
 
     boolean standsOn(Held grant) {
@@ -123,10 +115,6 @@ public final class Hold implements MultiLease, Held.Listener {
     @Nullable
     Held grantOn(LockSpec spec) {
         return Held.on(spec, grants);
-    }
-
-    LockData data() {
-        return data;
     }
 
     /** What this hold stands on was lost. Any thread. */

@@ -102,12 +102,12 @@ public final class LockData implements Held.Listener {
 
         Loose(Hold hold, LockData data) {
             super(hold, data.dropped);
-            this.lock = hold.lock();
+            this.lock = hold.lock;
             this.data = data;
             boolean isLost = data.dropped == null;
             this.left = isLost
-                    ? hold.grants().stream().filter(grant -> !grant.hasEnded()).toList()
-                    : hold.grants();
+                    ? hold.grants.stream().filter(grant -> !grant.hasEnded()).toList()
+                    : hold.grants;
             this.listeners = isLost ? null : hold.listeners();
         }
 
@@ -128,7 +128,7 @@ public final class LockData implements Held.Listener {
         }
     }
 
-    private final @Nullable Thread owner;
+    final @Nullable Thread owner;
     private final @Nullable ReferenceQueue<Hold> dropped; // of those that belong to no thread
     private final Consumer<LockData> useless; // told when it is of no more use
     private final Map<String, Link> open = new ConcurrentHashMap<>(1); // by path, the youngest first
@@ -151,11 +151,6 @@ public final class LockData implements Held.Listener {
     /** The leases that belong to no thread, of which the queue gets those that nobody has any more. */
     static LockData ofNobody(ReferenceQueue<Hold> dropped) {
         return new LockData(null, dropped, data -> {});
-    }
-
-    @Nullable
-    public Thread owner() {
-        return owner;
     }
 
     public String ownerName() {
@@ -281,7 +276,7 @@ public final class LockData implements Held.Listener {
 
     /** The grants of a hold that was closed on which no open hold stands any more. */
     List<? extends Held> unneededWithout(Hold hold) {
-        List<? extends Held> grants = hold.grants();
+        List<? extends Held> grants = hold.grants;
         if (!sharesGrants()) {
             return grants;
         } else if (grants.size() == 1) {
@@ -397,9 +392,9 @@ public final class LockData implements Held.Listener {
     @Nullable
     List<? extends Held> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {
         Hold same = group.isSingle() ? holdOf(group.all().get(0)) : null;
-        if (same != null && same.grants().size() == 1) {
+        if (same != null && same.grants.size() == 1) {
             same.requireNotLost();
-            return same.grants();
+            return same.grants;
         }
         List<Held> found = new ArrayList<>();
         for (LockSpec spec : group.all()) {
@@ -432,7 +427,7 @@ public final class LockData implements Held.Listener {
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
                 .flatMap(path -> on(path).filter(Hold::isStanding)
-                        .flatMap(hold -> hold.grants().stream())
+                        .flatMap(hold -> hold.grants.stream())
                         .map(Held::spec)
                         .filter(spec -> spec.path().equals(path)))
                 .distinct()

@@ -40,8 +40,8 @@ public final class LockDataTable {
     // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
-    private final ReferenceQueue<Hold> dropped = new ReferenceQueue<>();
-    private final LockData ofNobody = LockData.ofNobody(dropped);
+    final ReferenceQueue<Hold> dropped = new ReferenceQueue<>(); // of leases that nobody has any more
+    final LockData ofNobody = LockData.ofNobody(dropped); // of leases that belong to no thread: none re-enters by them
     private final Collection<SessionTask> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
     private final @Nullable EngineScheduler scheduler;
@@ -69,18 +69,8 @@ public final class LockDataTable {
         return made;
     }
 
-    /** The record of the leases that belong to no thread; no thread re-enters by them. */
-    public LockData ofNobody() {
-        return ofNobody;
-    }
-
-    /** Gets a {@link LockData.Loose} when nobody has the lease any more. */
-    ReferenceQueue<Hold> dropped() {
-        return dropped;
-    }
-
     private void forget(LockData useless) {
-        Thread owner = useless.owner();
+        Thread owner = useless.owner;
         if (owner != null) {
             ofThreads.remove(owner, useless);
         }

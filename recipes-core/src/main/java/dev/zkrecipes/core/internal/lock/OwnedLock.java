@@ -60,7 +60,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         this.group = group;
         this.owner = owner;
         this.table = table;
-        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : LockData.ofNobody(table.dropped());
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody : LockData.ofNobody(table.dropped);
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
     }
@@ -230,7 +230,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
             }
         } while (!hold.beginClosing(true)); // another thread has just closed that one: try the next
         boolean isLost = hold.state() == LeaseState.LOST;
-        hold.lock().confirm(hold, !isLost);
+        hold.lock.confirm(hold, !isLost);
         if (isLost) {
             hold.requireNotLost();
         }

@@ -44,7 +44,7 @@ final class ParticipantQuery {
 
     private final EngineScheduler clock;
     private final LockSpec spec;
-    private final OneShotRequest<List<Seen>> request;
+    final OneShotRequest<List<Seen>> request;
     private final boolean holdersOnly;
     private final int most; // to read
     private final Set<LockNode> maybeHolding = new HashSet<>(); // if they came before the last change of the rule
@@ -70,10 +70,6 @@ final class ParticipantQuery {
 
     static ParticipantQuery ofHolders(Requests requests, LockSpec spec, int most) {
         return new ParticipantQuery(requests, spec, true, most);
-    }
-
-    OneShotRequest<List<Seen>> request() {
-        return request;
     }
 
     private void read(Session session, ChildrenSnapshot list) {

@@ -74,7 +74,7 @@ final class SlowWaits {
         boolean isConnected = connection.state() == ConnectionState.CONNECTED; // if not, that is warned of
         if (isConnected && warnedAt.putIfAbsent(spec.path(), now) == null) {
             ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
-            Completion.on(query.request().launch(), (holders, failure) -> {
+            Completion.on(query.request.launch(), (holders, failure) -> {
                 // Without a place, it waits behind a holder of this process, or is granted by now.
                 if (holders == null || !query.place.isEmpty() || (wait.group.isSingle() && wait.isWaiting())) {
                     String seen = holders == null ? String.valueOf(failure) : query.place + "held by " + names(holders);

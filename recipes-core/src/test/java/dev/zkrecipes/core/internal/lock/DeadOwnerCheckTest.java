@@ -31,7 +31,7 @@ class DeadOwnerCheckTest {
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
-    private final LockDataTable holds = EngineClient.of(client).holds();
+    private final LockDataTable holds = EngineClient.of(client).holds;
     private final InterProcessLock lock = lock(PATH);
 
     private InterProcessLock lock(String path) {
@@ -114,7 +114,7 @@ class DeadOwnerCheckTest {
     @Tag("H78")
     void recordOfADeadThreadWithLostHoldsOnly_isForgotten() throws InterruptedException {
         die("forgetful", lease -> {
-            ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
+            ((HeldNode) ((Hold) lease).grants.get(0)).lose("the test says so");
             scheduler.engine.run();
         });
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");

@@ -75,7 +75,7 @@ class DyingCallerTest {
     private void assertNothingLeft() throws InterruptedException {
         scheduler.engine.run();
         assertThat(EngineClient.of(client).requests().open()).isEmpty();
-        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
         assertThat(lock.holdCount()).isZero();
         assertThat(operations.nodes()).isEmpty();
         lock.acquire().close();

@@ -91,7 +91,7 @@ class ForgottenLeaseTest {
         List<WeakReference<Held>> nodes = new ArrayList<>();
         loseAndForget(() -> {
             Lease lease = lock.acquire();
-            nodes.add(new WeakReference<>(((Hold) lease).grants().get(0)));
+            nodes.add(new WeakReference<>(((Hold) lease).grants.get(0)));
             return lease;
         });
         Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
@@ -127,7 +127,7 @@ class ForgottenLeaseTest {
     void recordOfAThread_goesWithItsLastLease_whenThatWasForgotten() throws Exception {
         loseAndForget(lock::acquire);
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
-        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
     }
 
     @Test
@@ -136,7 +136,7 @@ class ForgottenLeaseTest {
         assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockLostException.class);
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");
         assertThat(lock.tryAcquire()).isEmpty();
-        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
     }
 
     /** As in {@code acquire(); try { inner(); } finally { release(); }}, where nobody has the lease. */
@@ -244,7 +244,7 @@ class ForgottenLeaseTest {
         scheduler.engine.advance(MOST);
         assertThat(losses).hasValue(1);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
-        assertThat(EngineClient.of(client).holds().ofNobody())
+        assertThat(EngineClient.of(client).holds.ofNobody)
                 .extracting("open", MAP)
                 .isEmpty();
     }
@@ -281,7 +281,7 @@ class ForgottenLeaseTest {
         Lease lease = wanted.join();
         scheduler.engine.advance(MOST);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(EngineClient.of(client).holds().ofNobody())
+        assertThat(EngineClient.of(client).holds.ofNobody)
                 .extracting("open", MAP)
                 .isEmpty();
         lease.close();

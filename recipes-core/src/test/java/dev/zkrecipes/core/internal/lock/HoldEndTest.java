@@ -44,13 +44,13 @@ class HoldEndTest {
     }
 
     private HeldNode node() {
-        return (HeldNode) held.grants().get(0);
+        return (HeldNode) held.grants.get(0);
     }
 
     /** A hold on the node where something happens between the decision to close and the release. */
     private Hold sameWith(Runnable meanwhile) {
         Held interrupted = HeldWith.beforeRelease(node(), meanwhile);
-        Hold same = Hold.open(lock, List.of(interrupted), held.data(), null);
+        Hold same = Hold.open(lock, List.of(interrupted), held.data, null);
         same.onLost(() -> told.add("lost"));
         return same;
     }
@@ -81,8 +81,8 @@ class HoldEndTest {
     @Test
     void lostLeaseThatIsClosedBeforeAnotherOnItsNode_staysLost() {
         LockData ofThread = LockData.ofThread(Thread.currentThread(), useless -> {});
-        Hold first = Hold.open(lock, held.grants(), ofThread, null);
-        Hold second = Hold.open(lock, held.grants(), ofThread, null);
+        Hold first = Hold.open(lock, held.grants, ofThread, null);
+        Hold second = Hold.open(lock, held.grants, ofThread, null);
         node().lose("played");
         second.beginClosing(false);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);

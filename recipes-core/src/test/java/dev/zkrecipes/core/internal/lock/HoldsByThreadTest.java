@@ -80,7 +80,7 @@ class HoldsByThreadTest {
     }
 
     private static void lose(Lease lease) {
-        ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
+        ((HeldNode) ((Hold) lease).grants.get(0)).lose("the test says so");
     }
 
     private void assertRefused(InterProcessLock asked, String... words) {

@@ -52,7 +52,7 @@ class ParticipantQueryTest {
 
     private CompletableFuture<List<ParticipantQuery.Seen>> ask(boolean holdersOnly) {
         CompletableFuture<List<ParticipantQuery.Seen>> answer =
-                query(holdersOnly).request().launch();
+                query(holdersOnly).request.launch();
         scheduler.run();
         return answer;
     }
@@ -71,7 +71,7 @@ class ParticipantQueryTest {
     @Test
     void questionThatNobodyWaitsFor_isNotSent() {
         CompletableFuture<List<ParticipantQuery.Seen>> answer =
-                query(true).request().launch();
+                query(true).request.launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
@@ -122,7 +122,7 @@ class ParticipantQueryTest {
     @Test
     void departedCaller_causesNoMoreReads() {
         CompletableFuture<List<ParticipantQuery.Seen>> answer =
-                query(false).request().launch();
+                query(false).request.launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).doesNotContain(Request.READ);

@@ -106,7 +106,7 @@ class ReentryTest {
         last.close();
         scheduler.engine.run();
         assertThat(operations.nodes()).isEmpty();
-        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
     }
 
     @Test
@@ -162,7 +162,7 @@ class ReentryTest {
             assertThat(left).extracting(Lease::state).containsOnly(LeaseState.RELEASED);
             scheduler.engine.run();
             assertThat(operations.nodes()).isEmpty();
-            assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
+            assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
         }
         assertThat(operations.deleted()).hasSize(50);
     }
@@ -177,7 +177,7 @@ class ReentryTest {
         closed.onLost(() -> told.add("closed"));
         CompletableFuture<LeaseState> endOfClosed = closed.ended().toCompletableFuture();
         closed.close();
-        ((HeldNode) ((Hold) first).grants().get(0)).lose("the test says so");
+        ((HeldNode) ((Hold) first).grants.get(0)).lose("the test says so");
         assertThat(told).isEmpty();
         scheduler.engine.run();
         assertThat(told).containsExactly("first");

@@ -35,10 +35,10 @@ class ReleaseWithoutMemoryTest {
     @Test
     void leaseThatIsHalfClosed_endsItsClient() throws InterruptedException {
         Hold hold = (Hold) lock.acquire();
-        Held dying = HeldWith.beforeRelease(hold.grants().get(0), () -> {
+        Held dying = HeldWith.beforeRelease(hold.grants.get(0), () -> {
             throw new InternalError("played: no memory");
         });
-        Hold onTheSameNode = new Hold(hold.lock(), List.of(dying), LockData.ofInstance());
+        Hold onTheSameNode = new Hold(hold.lock, List.of(dying), LockData.ofInstance());
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);
