@@ -4,6 +4,7 @@
 package dev.zkrecipes.core;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -63,7 +64,20 @@ public interface LockObserver {
      * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, with commas in
      *     between
      */
-    record Request(String path, Optional<String> name, String kind) {}
+    record Request(String path, Optional<String> name, String kind) {
+        /**
+         * Makes a description of a request.
+         *
+         * @param path the path of the lock
+         * @param name what the application calls it; empty if it has no name
+         * @param kind the kind of its nodes
+         */
+        public Request {
+            Objects.requireNonNull(path, "path");
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(kind, "kind");
+        }
+    }
 
     /** How a request ends that is not granted. */
     enum Ending {

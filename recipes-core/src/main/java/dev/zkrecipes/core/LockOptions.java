@@ -98,10 +98,9 @@ public final class LockOptions {
     }
 
     /**
-     * These options with another queue-loss policy.
+     * {@return these options with another queue-loss policy}
      *
      * @param policy what a waiting acquire does when its place in the queue is gone
-     * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
@@ -109,13 +108,12 @@ public final class LockOptions {
     }
 
     /**
-     * These options with an ACL for the lock, instead of the client's. All contenders need READ, CREATE and DELETE.
-     * With ADMIN they can see, when the path is compared, whether it names the same passwords and not just the same
-     * users.
+     * {@return these options with an ACL for the lock, instead of the client's} All contenders need READ, CREATE and
+     * DELETE. With ADMIN they can see, when the path is compared, whether it names the same passwords and not just the
+     * same users.
      *
      * @param rights who may do what; not empty. An entry of the scheme {@code digest} contains the hash of a password,
      *     never the password
-     * @return the changed copy
      * @throws IllegalArgumentException if the list is empty, has an entry that is null or malformed, or grants nobody
      *     what using a lock takes
      */
@@ -125,8 +123,8 @@ public final class LockOptions {
     }
 
     /**
-     * These options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait: they return
-     * when the deletion of the node is on its way, one round trip earlier.
+     * {@return these options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait}
+     * They return when the deletion of the node is on its way, one round trip earlier.
      *
      * <p>For this process nothing changes: later requests of its client are sent behind the deletion in the same
      * session. To other processes the lock looks held a little longer: until the deletion reaches the server, until the
@@ -137,16 +135,14 @@ public final class LockOptions {
      * <p>If ZooKeeper refuses a deletion, the release does not throw: that is logged, and {@code closeAsync} and the
      * next acquire of this client on the path report it. Closing the client waits for deletions in flight. The option
      * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
-     *
-     * @return the changed copy
      */
     public LockOptions withReleaseInBackground() {
         return new LockOptions(queueLossPolicy, acl, true, holdAtMost, ownerLabel, name);
     }
 
     /**
-     * These options for a lock that nobody holds for longer than {@code most}: when that is over and the lease is not
-     * given back, it is LOST, its errors say why, and its node is deleted, so that the next in the
+     * {@return these options for a lock that nobody holds for longer than {@code most}} When that is over and the lease
+     * is not given back, it is LOST, its errors say why, and its node is deleted, so that the next in the
      * queue is granted. A holder that hangs, or forgot to close, then does not block the others forever, though its
      * process and session live. ShedLock calls this {@code lockAtMostFor}.
      *
@@ -162,7 +158,6 @@ public final class LockOptions {
      * time; when it is over, the node goes back to ZooKeeper.
      *
      * @param most how long, from 1 millisecond to 36500 days
-     * @return the changed copy
      * @throws IllegalArgumentException if it is out of these bounds
      */
     public LockOptions withHoldAtMost(Duration most) {
@@ -180,13 +175,12 @@ public final class LockOptions {
     }
 
     /**
-     * These options with an owner label for this lock, in place of the client's: what others see in {@link
-     * InterProcessLock#participants()} as the owner of its nodes, such as the task that wants it. It is readable to
-     * everybody who may read the nodes. Of several locks as one, each node has the label of its member's options, else
-     * that of the multi-lock's.
+     * {@return these options with an owner label for this lock, in place of the client's} Others see it in {@link
+     * InterProcessLock#participants()} as the owner of the lock's nodes, such as the task that wants it. It is readable
+     * to everybody who may read the nodes. Of several locks as one, each node has the label of its member's options,
+     * else that of the multi-lock's.
      *
      * @param label 1 to 200 characters, none of them a control character
-     * @return the changed copy
      * @throws IllegalArgumentException if it is not such a label
      */
     public LockOptions withOwnerLabel(String label) {
@@ -196,12 +190,11 @@ public final class LockOptions {
     }
 
     /**
-     * These options with a name for the lock, by which a {@link LockObserver}, metrics and the log know it. Paths make
-     * poor names for metrics, as there may be one for each order or customer; give all locks that serve one purpose the
-     * same name. ZooKeeper never sees it.
+     * {@return these options with a name for the lock} A {@link LockObserver}, metrics and the log know the lock by it.
+     * Paths make poor names for metrics, as there may be one for each order or customer; give all locks that serve one
+     * purpose the same name. ZooKeeper never sees it.
      *
      * @param label 1 to 80 letters, digits, '.', '_', ':' or '-'
-     * @return the changed copy
      * @throws IllegalArgumentException if it is something else
      */
     public LockOptions withName(String label) {

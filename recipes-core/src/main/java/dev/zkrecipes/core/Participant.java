@@ -5,6 +5,7 @@ package dev.zkrecipes.core;
 
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.time.Duration;
+import java.util.Objects;
 
 /**
  * One node in the queue of a lock, as {@link InterProcessLock#participants()} found it.
@@ -32,6 +33,28 @@ public record Participant(
         Duration age,
         int position,
         boolean holding) {
+
+    /**
+     * Makes a participant.
+     *
+     * @param path the path of the lock
+     * @param node the name of the node
+     * @param kind what the node asks for
+     * @param payload what the kind carries
+     * @param owner the owner label
+     * @param sessionId the session
+     * @param age the time since the node was made
+     * @param position the place in the queue
+     * @param holding whether it holds
+     */
+    public Participant {
+        Objects.requireNonNull(path, "path");
+        Objects.requireNonNull(node, "node");
+        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(payload, "payload");
+        Objects.requireNonNull(owner, "owner");
+        Objects.requireNonNull(age, "age");
+    }
 
     /** As for any record, with control characters escaped: other clients choose the names of their nodes. */
     @Override

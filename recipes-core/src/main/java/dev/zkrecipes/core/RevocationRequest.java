@@ -4,6 +4,7 @@
 package dev.zkrecipes.core;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -14,4 +15,18 @@ import java.util.Optional;
  *     of other libraries
  * @param grace how long after the request it may break the lease; empty if it never does
  */
-public record RevocationRequest(String id, String requester, Optional<Duration> grace) {}
+public record RevocationRequest(String id, String requester, Optional<Duration> grace) {
+
+    /**
+     * Makes a request.
+     *
+     * @param id names this request among all
+     * @param requester the owner label of the client that asks
+     * @param grace how long after the request it may break the lease; empty if it never does
+     */
+    public RevocationRequest {
+        Objects.requireNonNull(id, "id");
+        Objects.requireNonNull(requester, "requester");
+        Objects.requireNonNull(grace, "grace");
+    }
+}

@@ -63,10 +63,9 @@ public final class Revoker {
     }
 
     /**
-     * A revoker that breaks what is not given back within a grace period.
+     * {@return a revoker that breaks what is not given back within a grace period}
      *
      * @param period how long holders have, from when the request is written
-     * @return the changed copy
      * @throws IllegalArgumentException if {@code period} is negative
      */
     public Revoker withGrace(Duration period) {

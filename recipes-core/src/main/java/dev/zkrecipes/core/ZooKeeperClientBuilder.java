@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and
- * {@link #handles}; everything else has a default. Every value is checked when it is set, and refused with an
- * {@link IllegalArgumentException}. Not thread-safe.
+ * {@link #handles}; everything else has a default. Every value is checked when it is set: null is refused with a {@link
+ * NullPointerException}, any other bad value with an {@link IllegalArgumentException}. Not thread-safe.
  */
 public final class ZooKeeperClientBuilder {
     private @Nullable HandleKind handles;

@@ -107,11 +107,15 @@ class ZooKeeperClientBuilderTest {
                 builder -> builder.requestTimeout(null),
                 builder -> builder.retryDelay(null, Duration.ofSeconds(1)),
                 builder -> builder.acl(null),
+                builder -> builder.aclByPath(null),
+                builder -> builder.namespace(null),
                 builder -> builder.auth(null, new byte[0]),
                 builder -> builder.auth("digest", null),
                 builder -> builder.clientConfig(null),
                 builder -> builder.ownerLabel(null),
-                builder -> builder.callbackExecutor(null));
+                builder -> builder.callbackExecutor(null),
+                builder -> builder.observer(null),
+                builder -> builder.slowAfter(null));
     }
 
     @ParameterizedTest

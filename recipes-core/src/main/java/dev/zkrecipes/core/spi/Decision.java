@@ -38,7 +38,16 @@ public sealed interface Decision {
      *
      * @param reason what the user is told
      */
-    record Never(String reason) implements Decision {}
+    record Never(String reason) implements Decision {
+        /**
+         * Makes the decision.
+         *
+         * @param reason what the user is told
+         */
+        public Never {
+            Objects.requireNonNull(reason, "reason");
+        }
+    }
 
     /** {@return that the node holds the lock} */
     static Decision granted() {
@@ -46,42 +55,38 @@ public sealed interface Decision {
     }
 
     /**
-     * The node holds the lock if nobody is in front of it; else it waits for the nearest one.
+     * {@return that the node holds the lock if nobody is in front of it; else that it waits for the nearest one}
      *
      * @param predecessors the nodes in front of it, in order
-     * @return the decision
      */
     static Decision grantedIfFirst(List<LockNode> predecessors) {
         return predecessors.isEmpty() ? granted() : waitFor(predecessors.get(predecessors.size() - 1));
     }
 
     /**
-     * The node waits for one node to vanish.
+     * {@return that the node waits for one node to vanish}
      *
      * @param node one of the predecessors
-     * @return the decision
      */
     static Decision waitFor(LockNode node) {
         return new WaitFor(List.of(node));
     }
 
     /**
-     * The node waits until at least one of these vanishes.
+     * {@return that the node waits until at least one of these vanishes}
      *
      * @param nodes some of the predecessors, not empty
-     * @return the decision
      */
     static Decision waitFor(List<LockNode> nodes) {
         return new WaitFor(nodes);
     }
 
     /**
-     * The node can never be granted, whoever is in front of it.
+     * {@return that the node can never be granted, whoever is in front of it}
      *
      * @param reason what the user is told
-     * @return the decision
      */
     static Decision never(String reason) {
-        return new Never(Objects.requireNonNull(reason, "reason"));
+        return new Never(reason);
     }
 }

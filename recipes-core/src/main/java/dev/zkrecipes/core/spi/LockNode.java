@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.spi;
 
 import com.google.common.base.CharMatcher;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -34,6 +35,20 @@ public record LockNode(String name, String kind, String payload, long number) im
     private static final CharMatcher PAYLOAD = DIGIT.or(CharMatcher.inRange('a', 'z'))
             .or(CharMatcher.inRange('A', 'Z'))
             .or(CharMatcher.anyOf("._~"));
+
+    /**
+     * Makes a node. Most drivers need {@link #parse} or {@link #parseWithPayload} only.
+     *
+     * @param name the whole name below the lock's path
+     * @param kind the kind with its separator but without payload
+     * @param payload the payload; empty if the kind has none
+     * @param number ZooKeeper's sequence number
+     */
+    public LockNode {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(payload, "payload");
+    }
 
     /**
      * Recognises a node whose kind has no payload.

@@ -55,8 +55,8 @@ public final class LockParts {
      * @throws dev.zkrecipes.core.LockConnectionException if that could not be found out in time
      */
     public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
-        Optional<EngineLock> engine = EngineLock.behind(lock);
-        return engine.isPresent() ? engine.get().tryAtOnce(atMost) : lock.tryAcquire();
+        Optional<EngineLock> ours = EngineLock.behind(lock);
+        return ours.isPresent() ? ours.get().tryAtOnce(Objects.requireNonNull(atMost, "atMost")) : lock.tryAcquire();
     }
 
     /**

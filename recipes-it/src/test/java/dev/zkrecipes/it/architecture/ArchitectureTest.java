@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 
 /** The rules of the house, over the main code of all modules but zklock, which has a test of its own, and the benchmarks. */
 class ArchitectureTest {
-    private static final JavaClasses HOUSE = new ClassFileImporter()
+    static final JavaClasses HOUSE = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages("dev.zkrecipes");
 

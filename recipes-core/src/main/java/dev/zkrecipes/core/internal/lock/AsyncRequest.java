@@ -17,7 +17,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
     private final OwnedLock lock;
     private final Executor delivery;
     private final @Nullable ObservedRequest observed;
-    private volatile @Nullable Acquisition acquisition;
+    volatile @Nullable Acquisition acquisition; // null if the future has ended
 
     /** {@code delivery} completes the future; the acquisition is that of a lock of the engine. */
     AsyncRequest(
@@ -42,12 +42,6 @@ final class AsyncRequest extends CompletableFuture<Lease> {
             withdraw.run();
             acquisition = null;
         });
-    }
-
-    /** Null if the future has ended. */
-    @Nullable
-    Acquisition acquisition() {
-        return acquisition;
     }
 
     private <T> void deliver(@Nullable T granted, @Nullable Throwable failure, Function<T, Hold> open) {

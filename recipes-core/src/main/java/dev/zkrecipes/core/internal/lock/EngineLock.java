@@ -203,7 +203,7 @@ public final class EngineLock extends OwnedLock {
     public static Optional<LockException> unseen(
             EngineClient client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
         Optional<Acquisition> asked =
-                request.map(made -> made instanceof AsyncRequest async ? async.acquisition() : null);
+                request.map(made -> made instanceof AsyncRequest async ? async.acquisition : null);
         return unseen(client, spec.path(), asked, waited);
     }
 

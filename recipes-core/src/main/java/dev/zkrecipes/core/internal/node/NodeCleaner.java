@@ -306,7 +306,7 @@ public final class NodeCleaner implements SessionSource.User {
 
     /** Takes the nodes created with it as found, too. One that is missing was looked for just before that. */
     void onFound(OwnNode node) {
-        node.createdTogether().forEach(this::lookFor);
+        node.createdTogether.forEach(this::lookFor);
     }
 
     boolean isRefusedOn(String lockPath) {

@@ -61,8 +61,8 @@ public final class OwnNode {
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
     private @Nullable ParentMaker parents;
-    private List<OwnNode> createdTogether = List.of();
-    private boolean mayBeMadeTwice;
+    List<OwnNode> createdTogether = List.of();
+    boolean mayBeMadeTwice;
     private int counted;
     private int looks;
 
@@ -212,10 +212,6 @@ public final class OwnNode {
         createdTogether = all;
     }
 
-    List<OwnNode> createdTogether() {
-        return createdTogether;
-    }
-
     public void madeBelow(ParentMaker maker) {
         parents = maker;
     }
@@ -246,10 +242,6 @@ public final class OwnNode {
     /** Notes that its create, which names the number, too, is sent again: a server may carry out both. */
     public void sentAgain() {
         mayBeMadeTwice = true;
-    }
-
-    boolean mayBeMadeTwice() {
-        return mayBeMadeTwice;
     }
 
     public void absent() {

@@ -127,7 +127,7 @@ public final class Session {
 
     /** Changes with each connection and each missed event: what was seen before may be out of order. */
     public int order() {
-        return connections + watches.missedEvents();
+        return connections + watches.missedEvents;
     }
 
     public boolean isEnded() {

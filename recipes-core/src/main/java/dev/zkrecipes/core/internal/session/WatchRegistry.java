@@ -64,7 +64,7 @@ public final class WatchRegistry {
     private final Map<String, Watch> content = new HashMap<>(); // by path
     private final Map<String, Watch> deletions = new HashMap<>();
     private @Nullable Timer nextLook;
-    private int missedEvents;
+    int missedEvents; // deletions that were found, and of which no event came
 
     WatchRegistry(
             ZooKeeperOperations zk,
@@ -170,11 +170,6 @@ public final class WatchRegistry {
     }
 
     // ---- Look again.
-
-    /** How many deletions were found of which no event came. */
-    int missedEvents() {
-        return missedEvents;
-    }
 
     /** There may be a first watch, or none any more, or the session has ended. */
     void planLook() {

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.spi.port;
 
+import java.util.Objects;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -17,25 +18,23 @@ import org.jspecify.annotations.Nullable;
 public record Answer<T>(Code code, @Nullable T valueOrNull) {
 
     /**
-     * A success.
+     * {@return a success}
      *
      * @param <T> what it carries
      * @param value what the server said
-     * @return the answer
      */
     public static <T> Answer<T> ok(T value) {
-        return new Answer<>(Code.OK, value);
+        return new Answer<>(Code.OK, Objects.requireNonNull(value, "value"));
     }
 
     /**
-     * A failure.
+     * {@return a failure}
      *
      * @param <T> what a success would have carried
      * @param code not OK
-     * @return the answer
      */
     public static <T> Answer<T> failed(Code code) {
-        return new Answer<>(code, null);
+        return new Answer<>(Objects.requireNonNull(code, "code"), null);
     }
 
     /**
@@ -60,9 +59,8 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
     }
 
     /**
-     * What the server said.
+     * {@return what the server said}
      *
-     * @return the value
      * @throws IllegalStateException if there is none
      */
     public T value() {
