@@ -56,12 +56,12 @@ class RunGatesIT {
     /** On a machine with much else to do the engine is found awake in nearly all rounds: one method more. */
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(47, 255, 373, 1, 17), course("acquire"));
+        requireAtMost(new Course(47, 253, 371, 1, 17), course("acquire"));
     }
 
     @Test
     void release_isShort() {
-        requireAtMost(new Course(29, 113, 163, 0, 0), course("release"));
+        requireAtMost(new Course(29, 110, 160, 0, 0), course("release"));
     }
 
     /**
@@ -70,7 +70,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(46, 343, 585, 1, 17), course("wait"));
+        requireAtMost(new Course(46, 340, 581, 1, 17), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {
