@@ -37,8 +37,7 @@ public final class ClientConnection {
     private final BooleanSupplier closing;
     private final ConnectionTrouble trouble;
     private final HandleKind kind;
-    /** The waits that are of no use without a connection. */
-    private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet();
+    private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet(); // waits of no use then
     /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
@@ -196,6 +195,7 @@ public final class ClientConnection {
     }
 
     /** Waits for its end, at most for the request time-out and while connected. Keeps the interrupt flag. */
+    @SuppressWarnings("CollectionUndefinedEquality") // each is itself only
     void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         untilDisconnected.add(over);
