@@ -37,7 +37,7 @@ public final class ClientConnection {
     private final BooleanSupplier closing;
     private final ConnectionTrouble trouble;
     private final HandleKind kind;
-    private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet(); // waits of no use then
+    private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet(); // waits
     /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
