@@ -125,6 +125,7 @@ class AcquireLoopTest {
     }
 
     @Test
+    @Tag("H92")
     void driverWaitingForANodeNotInFront_isRefused() {
         CompletableFuture<Lease> itself = lock(LockOptions.defaults(), (predecessors, self) -> Decision.waitFor(self))
                 .acquireAsync();

@@ -129,6 +129,7 @@ class HandleStatesTest {
 
     /** ZooKeeper's client tells no state if it could not make what logs in, as with DIGEST-MD5 in FIPS mode. */
     @Test
+    @Tag("H104")
     void eventWithoutAState_isAFailedLogin() {
         when(handle.getState()).thenReturn(ZooKeeper.States.AUTH_FAILED);
         assertThat(HandleStates.of(null, handle)).contains(State.AUTH_FAILED);
