@@ -107,6 +107,30 @@ class SilenceTest {
     }
 
     @Test
+    @Tag("H109")
+    void connectionThatComes_isHeard() {
+        become(State.CONNECTED);
+        become(State.DISCONNECTED);
+        pass(1);
+        become(State.CONNECTED);
+        ask();
+        pass(1);
+        verify(handle, never()).close();
+        answer(Code.OK);
+        assertThat(answers).containsExactly(Code.OK);
+    }
+
+    @Test
+    @Tag("H109")
+    void handleThatNeverHadASession_isKept() {
+        when(handle.sessionId()).thenReturn(0L);
+        become(State.DISCONNECTED);
+        ask();
+        pass(10);
+        verify(handle, never()).close();
+    }
+
+    @Test
     @Tag("H119")
     void connectedHandleThatAnswersNothing_isGivenUp() {
         become(State.CONNECTED);
@@ -131,6 +155,7 @@ class SilenceTest {
     }
 
     @Test
+    @Tag("H119")
     void handleThatAnswersSlowly_isKept() {
         become(State.CONNECTED);
         for (int i = 0; i < 10; i++) {
@@ -143,6 +168,7 @@ class SilenceTest {
     }
 
     @Test
+    @Tag("H119")
     void lossOfTheConnection_isNoAnswerOfAServer() {
         become(State.CONNECTED);
         become(State.DISCONNECTED);
