@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -32,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ClosedClientIT {
     private static final int CLIENTS = 50;
 
-    private static List<WeakReference<ZooKeeperClient>> closedClients(
+    private static List<WeakReference<EngineClient>> closedClients(
             ZooKeeper handle, EmbeddedZooKeeper server, FaultProxy proxy, boolean connected) throws Exception {
         List<ZooKeeperClient> clients = new ArrayList<>();
         List<CompletableFuture<Lease>> requests = new ArrayList<>();
@@ -56,7 +57,7 @@ class ClosedClientIT {
             Soon.await().until(() -> handle.getState() != ZooKeeper.States.CONNECTED);
         }
         clients.forEach(ZooKeeperClient::close);
-        return clients.stream().map(WeakReference::new).toList();
+        return clients.stream().map(EngineClient::of).map(WeakReference::new).toList();
     }
 
     @ParameterizedTest
@@ -64,7 +65,7 @@ class ClosedClientIT {
     void handle_keepsNoClosedClient(boolean connected, EmbeddedZooKeeper server) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeper handle = new ZooKeeper(proxy.connectString(), 60_000, event -> {})) {
-            List<WeakReference<ZooKeeperClient>> closed = closedClients(handle, server, proxy, connected);
+            List<WeakReference<EngineClient>> closed = closedClients(handle, server, proxy, connected);
             Soon.await().until(() -> {
                 System.gc();
                 return closed.stream().allMatch(client -> client.refersTo(null));
