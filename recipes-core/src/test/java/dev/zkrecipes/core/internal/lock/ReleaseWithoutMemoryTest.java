@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A thread that dies while it gives back, for want of memory: nobody else does the rest. */
+/** A thread that dies while it gives back or hands over, for want of memory: nobody else does the rest. */
 @Tag("H119")
 class ReleaseWithoutMemoryTest {
     private final WaitingScheduler scheduler = new WaitingScheduler();
@@ -45,6 +45,30 @@ class ReleaseWithoutMemoryTest {
         scheduler.engine.run();
         assertThat(ended).isCompletedWithValue(LeaseState.LOST);
         assertThat(hold.state()).isEqualTo(LeaseState.LOST);
+        assertThat(operations.isClosed()).isTrue();
+        assertThatThrownBy(lock::acquire)
+                .isInstanceOf(ClientClosedException.class)
+                .hasRootCauseMessage("played: no memory");
+    }
+
+    @Test
+    void grantThatCannotBeHandedOver_endsTheClient() {
+        scheduler.engine.run();
+        AsyncRequest request = new AsyncRequest(
+                EngineLock.behind(lock).orElseThrow(),
+                task -> {
+                    throw new InternalError("played: no memory");
+                },
+                null,
+                null);
+        request.follow(
+                CompletableFuture.completedFuture("granted"),
+                granted -> {
+                    throw new AssertionError("nobody could run this");
+                },
+                () -> {});
+        scheduler.engine.run();
+        assertThat(request).isCompletedExceptionally();
         assertThat(operations.isClosed()).isTrue();
         assertThatThrownBy(lock::acquire)
                 .isInstanceOf(ClientClosedException.class)

@@ -166,6 +166,24 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H81")
+    void deletion_whenTheCredentialsOfTheNextSessionAreRefused_isLeftToTheServer() {
+        CompletableFuture<Lease> lease = acquire();
+        operations.refuse(Request.DELETE, Code.CONNECTIONLOSS, Code.AUTHFAILED);
+        CompletableFuture<Void> closed = giveBack(lease);
+        events.accept(State.EXPIRED);
+        scheduler.run();
+        events.accept(State.CONNECTED);
+        operations.requests();
+        scheduler.advance(Duration.ofMillis(100));
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        assertThat(closed).isNotDone();
+        scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertThat(closed).isCompleted();
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @Test
+    @Tag("H81")
     void refusedDeletionsOnOnePath_takeTurns_andFollowAtOnceWhenOneSucceeds() {
         List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared(), acquireShared());
         operations.refuse(Request.DELETE, Code.NOAUTH);
@@ -242,6 +260,21 @@ class NodeCleanerTest {
         assertThat(operations.requests())
                 .as("the write, the list behind it, and the deletion")
                 .containsExactly(Request.MULTI, Request.LIST, Request.MULTI);
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @Test
+    @Tag("H87")
+    void containerThatIsBeingMade_whenItsRequestIsGivenUp_isDeleted() {
+        operations.refuse(Request.CREATE, Code.NONODE);
+        operations.loseAnswerOf(Request.MAKE_PATH);
+        operations.delayAnswerOf(Request.MAKE_PATH, Duration.ofSeconds(1));
+        CompletableFuture<Lease> wanted = acquire();
+        wanted.cancel(false);
+        scheduler.run();
+        operations.requests();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(operations.requests()).as("the deletion").containsExactly(Request.MULTI);
         assertThat(engine.cleaner().isEmpty()).isTrue();
     }
 
