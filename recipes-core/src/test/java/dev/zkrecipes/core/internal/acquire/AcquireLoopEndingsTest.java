@@ -123,6 +123,7 @@ class AcquireLoopEndingsTest {
         AcquireLoop late = fixture.launched(Mode.QUEUE);
         scheduler.run();
         for (AcquireLoop attempt : List.of(waiting, late)) {
+            assertThat(attempt.outcome()).isCompletedExceptionally(); // else the next line would wait for ever
             assertThatThrownBy(attempt.outcome()::join)
                     .cause()
                     .isExactlyInstanceOf(ClientClosedException.class)
