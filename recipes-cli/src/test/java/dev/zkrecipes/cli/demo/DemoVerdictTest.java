@@ -37,7 +37,7 @@ class DemoVerdictTest {
     private List<Entry> entries(String lines) throws IOException {
         List<Entry> entries = new ArrayList<>();
         double now = 0;
-        for (String line : lines.split("; ")) {
+        for (String line : lines.split("; ", -1)) {
             if (line.matches("[0-9.]+")) {
                 now += Double.parseDouble(line);
             } else {
