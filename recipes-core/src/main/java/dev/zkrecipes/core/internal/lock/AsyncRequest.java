@@ -14,14 +14,17 @@ import org.jspecify.annotations.Nullable;
 
 /** One request, as a future. If that ends with anything but the grant, the request is withdrawn. */
 final class AsyncRequest extends CompletableFuture<Lease> {
-    private final OwnedLock lock;
+    private final Hold.Origin lock;
     private final Executor delivery;
     private final @Nullable ObservedRequest observed;
     volatile @Nullable Acquisition acquisition; // null if the future has ended
 
     /** {@code delivery} completes the future; the acquisition is that of a lock of the engine. */
     AsyncRequest(
-            OwnedLock lock, Executor delivery, @Nullable ObservedRequest observed, @Nullable Acquisition acquisition) {
+            Hold.Origin lock,
+            Executor delivery,
+            @Nullable ObservedRequest observed,
+            @Nullable Acquisition acquisition) {
         this.lock = lock;
         this.delivery = delivery;
         this.observed = observed;
@@ -35,7 +38,8 @@ final class AsyncRequest extends CompletableFuture<Lease> {
                 delivery.execute(() -> deliver(granted, failure, open));
             } catch (Throwable t) { // the lock may be held by nobody
                 completeExceptionally(t);
-                lock.fail(new IllegalStateException("a request for the lock " + lock.path() + " is half done", t));
+                lock.fail(new IllegalStateException(
+                        "a request for the lock " + lock.group().path() + " is half done", t));
             }
         });
         Completion.on(this, (lease, failure) -> {

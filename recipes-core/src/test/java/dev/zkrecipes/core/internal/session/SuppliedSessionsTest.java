@@ -12,11 +12,13 @@ import static org.mockito.Mockito.when;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
+import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,6 +26,9 @@ import org.junit.jupiter.api.Test;
 
 /** A client whose handles are supplied asks on, whatever fails on the way. */
 class SuppliedSessionsTest {
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ExecutorService asker = mock(ExecutorService.class);
     private final ZooKeeper handle = mock(ZooKeeper.class);
@@ -45,7 +50,7 @@ class SuppliedSessionsTest {
             },
             session -> {},
             scheduler,
-            new Pauses(scheduler, Duration.ofMillis(20), Duration.ofSeconds(1)));
+            new Pauses(scheduler, FIRST_PAUSE, LONGEST_PAUSE));
 
     private final SessionSource.User user = new SessionSource.User() {
         @Override
@@ -91,6 +96,44 @@ class SuppliedSessionsTest {
                 .satisfies(why -> assertThat(why).hasCauseInstanceOf(IllegalStateException.class));
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(used).isGreaterThan(1);
+    }
+
+    @Test
+    void afterAHandle_thePausesAreShortAgain() {
+        AtomicInteger asked = new AtomicInteger();
+        ScriptedOperations operations = new ScriptedOperations(scheduler);
+        SuppliedSessions supplied = new SuppliedSessions(
+                () -> {
+                    asked.incrementAndGet();
+                    if (!hasHandle) {
+                        throw new IllegalStateException("played: no handle");
+                    }
+                    return handle;
+                },
+                asker,
+                found -> new Session(
+                        states -> operations,
+                        scheduler,
+                        new Containers(false, scheduler),
+                        operations.sessionTimeout(),
+                        LONGEST_PAUSE,
+                        false,
+                        (ended, state) -> {}),
+                session -> used++,
+                scheduler,
+                new Pauses(scheduler, FIRST_PAUSE, LONGEST_PAUSE));
+        hasHandle = false;
+        supplied.request(mock());
+        scheduler.advance(LONGEST_PAUSE.multipliedBy(10));
+        hasHandle = true;
+        scheduler.advance(LONGEST_PAUSE);
+        assertThat(used).isEqualTo(1);
+        hasHandle = false;
+        supplied.request(mock());
+        scheduler.run();
+        int before = asked.get();
+        scheduler.advance(FIRST_PAUSE);
+        assertThat(asked).hasValue(before + 1);
     }
 
     @Test
