@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
+import dev.zkrecipes.core.internal.lock.Hold.Origin;
 import dev.zkrecipes.core.internal.thread.Completion;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -14,17 +15,14 @@ import org.jspecify.annotations.Nullable;
 
 /** One request, as a future. If that ends with anything but the grant, the request is withdrawn. */
 final class AsyncRequest extends CompletableFuture<Lease> {
-    private final Hold.Origin lock;
+    private final Origin lock;
     private final Executor delivery;
     private final @Nullable ObservedRequest observed;
     volatile @Nullable Acquisition acquisition; // null if the future has ended
 
     /** {@code delivery} completes the future; the acquisition is that of a lock of the engine. */
     AsyncRequest(
-            Hold.Origin lock,
-            Executor delivery,
-            @Nullable ObservedRequest observed,
-            @Nullable Acquisition acquisition) {
+            Origin lock, Executor delivery, @Nullable ObservedRequest observed, @Nullable Acquisition acquisition) {
         this.lock = lock;
         this.delivery = delivery;
         this.observed = observed;

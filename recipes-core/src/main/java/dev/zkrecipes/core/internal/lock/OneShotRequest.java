@@ -134,12 +134,10 @@ final class OneShotRequest<T> implements SessionSource.User {
 
     @Override
     public void with(Session session) {
-        if (isOver()) {
-            requests.sessions().forget(this); // nobody waits for the answer any more
-        } else if (session.isConnected()) {
-            guarded((Session found) -> ask.accept(this, found)).accept(session);
-        } else {
+        if (!session.isConnected()) {
             fail(requests.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));
+        } else if (!isOver()) { // else nobody waits for the answer any more
+            guarded((Session found) -> ask.accept(this, found)).accept(session);
         }
     }
 }
