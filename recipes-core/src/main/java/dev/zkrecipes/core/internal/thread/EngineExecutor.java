@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.thread;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  * Runs tasks and alarms one at a time, in the order of time: an alarm waits for those tasks that were given before it
  * fell due.
  *
- * <p>One thread at a time is the runner. A thread that gives a task and finds no runner becomes it, runs a few tasks,
- * and steps down. What it leaves, and what falls due later, the engine's own thread runs, which otherwise sleeps.
- * Whoever gives a task first adds it and then looks for a runner; whoever steps down first does so and then looks for
- * tasks: so one of the two sees the other. A wake-up that comes before the sleep ends that sleep.
+ * <p>One thread at a time is the runner. A thread that gives a task and finds no runner becomes it, runs a few tasks
+ * for a short time, and steps down. What it leaves, and what falls due later, the engine's own thread runs, which
+ * otherwise sleeps. Whoever gives a task first adds it and then looks for a runner; whoever steps down first does so
+ * and then looks for tasks: so one of the two sees the other. A wake-up that comes before the sleep ends that sleep.
  *
  * <p>The first task that throws is the last: see {@link #onFailure}.
  */
@@ -42,13 +44,17 @@ public final class EngineExecutor implements EngineScheduler {
     /** How many tasks a thread runs on its way: it has more to do than that. */
     private static final int MOST_BY_THE_WAY = 16;
 
+    /** For how long it does so, if tasks take long; the one that it has begun then is its last. */
+    private static final long LONGEST_BY_THE_WAY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
     private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
     final NavigableSet<Alarm> alarms = new TreeSet<>(Alarm.ORDER); // the runner's
     private final AtomicLong alarmsSoFar = new AtomicLong();
     private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
     private final Thread thread = EngineThreads.engine(this::runUntilClosed);
     private final boolean isOnItsThreadOnly;
-    private volatile long wakesAt = System.nanoTime(); // when the engine's thread ends its sleep by itself
+    private final LongSupplier clock;
+    private volatile long wakesAt; // when the engine's thread ends its sleep by itself
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
     private volatile Consumer<Throwable> onFailure = cause -> {};
@@ -65,7 +71,13 @@ public final class EngineExecutor implements EngineScheduler {
      * run on that thread only.
      */
     public EngineExecutor(boolean isOnItsThreadOnly) {
+        this(isOnItsThreadOnly, System::nanoTime);
+    }
+
+    EngineExecutor(boolean isOnItsThreadOnly, LongSupplier clock) {
         this.isOnItsThreadOnly = isOnItsThreadOnly;
+        this.clock = clock;
+        this.wakesAt = clock.getAsLong();
         thread.start();
     }
 
@@ -73,7 +85,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     @Override
     public long nanoTime() {
-        return System.nanoTime();
+        return clock.getAsLong();
     }
 
     @Override
@@ -84,7 +96,7 @@ public final class EngineExecutor implements EngineScheduler {
     /** Also runs some tasks, if nobody does: the caller has more to do than that, so it leaves the others. */
     @Override
     public void execute(Runnable task) {
-        add(task, false);
+        long begin = add(task, false);
         if (runner.get() != null) {
             return; // who steps down looks again
         }
@@ -97,7 +109,10 @@ public final class EngineExecutor implements EngineScheduler {
         }
         long next = wakesAt;
         try {
-            for (int left = MOST_BY_THE_WAY; left > 0 && failure == null && runNext(); left--) {}
+            int left = MOST_BY_THE_WAY;
+            while (left > 0 && failure == null && runNext()) {
+                left = nanoTime() - begin < LONGEST_BY_THE_WAY_NANOS ? left - 1 : 0;
+            }
             next = nextAlarm();
         } catch (Throwable t) {
             fail(t);
@@ -123,12 +138,15 @@ public final class EngineExecutor implements EngineScheduler {
         }
     }
 
-    /** A task that cannot be given is one that fails: what its giver has begun may stay half done. */
-    private void add(Runnable task, boolean isForOwnThread) {
+    /** A task that cannot be given is one that fails: what its giver has begun may stay half done. Returns the time. */
+    @CanIgnoreReturnValue
+    private long add(Runnable task, boolean isForOwnThread) {
         try {
+            long now = nanoTime();
             if (!closed && (failure == null || Thread.currentThread() == thread)) {
-                tasks.add(new Task(task, System.nanoTime(), isForOwnThread));
+                tasks.add(new Task(task, now, isForOwnThread));
             }
+            return now;
         } catch (Throwable t) {
             fail(t);
             throw t;
@@ -166,14 +184,14 @@ public final class EngineExecutor implements EngineScheduler {
             return true;
         }
         long nanos = TimeUnit.NANOSECONDS.convert(timeout);
-        long begin = System.nanoTime();
+        long begin = nanoTime();
         Thread waiter = Thread.currentThread();
         var unused = future.whenComplete((value, error) -> LockSupport.unpark(waiter));
         while (!future.isDone()) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            long left = nanos - (System.nanoTime() - begin);
+            long left = nanos - (nanoTime() - begin);
             if (left <= 0) {
                 return false;
             }
@@ -208,7 +226,7 @@ public final class EngineExecutor implements EngineScheduler {
     private boolean runNext() {
         Task next = tasks.peek();
         Alarm first = alarms.isEmpty() ? null : alarms.first();
-        if (first != null && first.at - (next == null ? System.nanoTime() : next.at) <= 0) {
+        if (first != null && first.at - (next == null ? nanoTime() : next.at) <= 0) {
             alarms.remove(first);
             first.body.run();
             return true;
@@ -221,7 +239,7 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     private long nextAlarm() {
-        return alarms.isEmpty() ? System.nanoTime() + LONGEST_DELAY_NANOS : alarms.first().at;
+        return alarms.isEmpty() ? nanoTime() + LONGEST_DELAY_NANOS : alarms.first().at;
     }
 
     /** Drops the tasks that were given; from now on only the engine's own thread gives more. */

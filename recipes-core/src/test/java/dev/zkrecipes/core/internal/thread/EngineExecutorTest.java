@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -248,6 +250,31 @@ class EngineExecutorTest {
         for (int i = 1; i <= more; i++) {
             assertThat(next()).isSameAs(i < 16 ? Thread.currentThread() : thread);
         }
+    }
+
+    /** Whoever takes a lock does not work for all others while their tasks take long. */
+    @ParameterizedTest
+    @CsvSource({"0, 15", "499_999, 4", "500_000, 3", "2_000_000, 0", "60_000_000_000, 0"})
+    void callingThread_runsTasksForTwoMilliseconds(String nanosOfEach, int more) throws Exception {
+        AtomicLong clock = new AtomicLong(Long.MAX_VALUE); // which overflows meanwhile
+        EngineExecutor timed = new EngineExecutor(false, clock::get);
+        timed.handOver(() -> ran.add(Thread.currentThread()));
+        Thread thread = (Thread) next();
+        spinUntil(() -> sleeps(thread));
+        Runnable task = () -> {
+            ran.add(Thread.currentThread());
+            clock.addAndGet(Long.parseLong(nanosOfEach.replace("_", "")));
+        };
+        timed.execute(() -> {
+            for (int i = 0; i < 20; i++) {
+                timed.execute(task);
+            }
+            task.run();
+        });
+        for (int i = 0; i <= 20; i++) {
+            assertThat(next()).as("task %d", i).isSameAs(i <= more ? Thread.currentThread() : thread);
+        }
+        timed.close();
     }
 
     @Test
