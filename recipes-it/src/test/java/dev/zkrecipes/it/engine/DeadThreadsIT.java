@@ -6,14 +6,17 @@ package dev.zkrecipes.it.engine;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.LeakCheck;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.PrintStream;
 import java.time.Duration;
@@ -95,21 +98,39 @@ class DeadThreadsIT {
                 ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION)) {
             ZooKeeper handle = client.zooKeeper().orElseThrow();
             long session = handle.getSessionId();
-            Thread sending = Thread.getAllStackTraces().keySet().stream()
-                    .filter(thread -> thread.getName().contains("SendThread(" + proxy.connectString()))
-                    .findFirst()
-                    .orElseThrow();
-            handle.exists("/", event -> {}); // so that there is something to look for the other one in
-            proxy.pauseReplies();
-            handle.removeWatches("/", new Deadly(), Watcher.WatcherType.Any, false, (rc, path, context) -> {}, null);
-            proxy.cut();
-            await().until(() -> !sending.isAlive());
+            killSendingThread(handle, proxy);
             assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
             proxy.resume();
             Soon.get(Soon.get(new InterProcessMutex(client, "/sending").acquireAsync())
                     .closeAsync());
             assertThat(client.zooKeeper().orElseThrow().getSessionId()).isNotEqualTo(session);
             await().until(() -> !handle.getState().isAlive());
+        }
+    }
+
+    private static void killSendingThread(ZooKeeper handle, FaultProxy proxy) throws Exception {
+        Thread sending = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().contains("SendThread(" + proxy.connectString()))
+                .findFirst()
+                .orElseThrow();
+        handle.exists("/", event -> {}); // so that there is something to look for the other one in
+        proxy.pauseReplies();
+        handle.removeWatches("/", new Deadly(), Watcher.WatcherType.Any, false, (rc, path, context) -> {}, null);
+        proxy.cut();
+        await().until(() -> !sending.isAlive());
+    }
+
+    @Test
+    void clientThatEndsItself_leavesNoThreadOfItsHandle_ifOneHasDied() throws Exception {
+        LeakCheck threads = LeakCheck.start().onlyNamed("zkrecipes-");
+        try (FaultProxy proxy = FaultProxy.to(server)) {
+            ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION);
+            killSendingThread(client.zooKeeper().orElseThrow(), proxy);
+            EngineClient.of(client).scheduler().execute(() -> {
+                throw new Death();
+            });
+            await().until(() -> client.connectionState() == ConnectionState.CLOSED);
+            threads.assertNoNewThreads(Duration.ofSeconds(30));
         }
     }
 }

@@ -4,11 +4,11 @@
 package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -18,7 +18,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
 
 /** A handle of our own. */
 public final class OpenedHandle {
-    private static final Duration LONGEST_PAUSE_OF_THE_CLIENT = Duration.ofSeconds(2);
+    private static final long LONGEST_PAUSE_OF_THE_CLIENT_MILLIS = 2_000;
 
     private OpenedHandle() {}
 
@@ -42,7 +42,7 @@ public final class OpenedHandle {
                     config == null ? new ZKClientConfig() : config);
             opened.set(handle);
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            return new HandleOperations(handle, states, scheduler, true, () -> close(handle, scheduler));
+            return new HandleOperations(handle, states, scheduler, true, () -> close(handle));
         } catch (IOException | RuntimeException e) {
             throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
         }
@@ -50,18 +50,28 @@ public final class OpenedHandle {
 
     /**
      * Waits for the server no longer than ZooKeeper's client does itself: if a thread of its own has died, it would
-     * wait forever.
+     * wait forever. The engine may have ended, so a thread looks after the one that closes.
      */
-    private static void close(ZooKeeper handle, EngineScheduler scheduler) {
+    private static void close(ZooKeeper handle) {
         Thread closing = Thread.currentThread();
-        Duration limit = Duration.ofMillis(handle.getSessionTimeout()).plus(LONGEST_PAUSE_OF_THE_CLIENT);
-        EngineScheduler.Timer timer = scheduler.schedule(limit, closing::interrupt);
+        long limit = handle.getSessionTimeout() + LONGEST_PAUSE_OF_THE_CLIENT_MILLIS;
         try {
-            handle.close();
-        } catch (InterruptedException e) {
-            // Its servers end the session after its time-out.
+            EngineThreads.start("zkrecipes-close-", () -> interruptAfter(limit, closing));
         } finally {
-            timer.cancel();
+            try {
+                handle.close();
+            } catch (InterruptedException e) {
+                // Its servers end the session after its time-out.
+            }
         }
+    }
+
+    private static void interruptAfter(long millis, Thread thread) {
+        try {
+            thread.join(millis);
+        } catch (InterruptedException e) {
+            // Nobody does that.
+        }
+        thread.interrupt();
     }
 }
