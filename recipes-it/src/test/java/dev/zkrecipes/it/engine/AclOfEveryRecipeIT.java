@@ -34,6 +34,7 @@ import java.util.UUID;
 import java.util.function.BiFunction;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
@@ -171,6 +172,21 @@ class AclOfEveryRecipeIT {
             lease.verify();
             assertAllMine();
         }
+    }
+
+    /** READ, CREATE and DELETE are enough for all else that a semaphore does. */
+    @Test
+    void resizeWithoutTheRightToWrite_namesThatRight() throws Exception {
+        List<ACL> noWrite = List.of(new ACL(Perms.READ | Perms.CREATE | Perms.DELETE, ZooDefs.Ids.AUTH_IDS));
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(
+                client, path, 3, LockOptions.defaults().withAcl(noWrite));
+        semaphore.acquire().close();
+        assertThatThrownBy(() -> semaphore.resize(5))
+                .isInstanceOf(LockAccessException.class)
+                .hasMessage(
+                        "lock " + path + ": ZooKeeper refused to change the data of " + path
+                                + " (NOAUTH); the client needs WRITE on the lock path for that, beside READ, CREATE and DELETE");
+        assertThat(semaphore.maxLeases()).isEqualTo(3);
     }
 
     @Test

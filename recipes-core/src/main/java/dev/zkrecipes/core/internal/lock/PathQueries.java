@@ -100,7 +100,7 @@ public final class PathQueries {
             switch (answer.code()) {
                 case OK -> request.answer(true);
                 case BADVERSION, NONODE -> request.answer(false);
-                default -> request.fail("change the data of " + spec.path(), answer, MAYBE_CHANGED);
+                default -> request.fail(ZooKeeperErrors.CHANGE_DATA + spec.path(), answer, MAYBE_CHANGED);
             }
         });
     }

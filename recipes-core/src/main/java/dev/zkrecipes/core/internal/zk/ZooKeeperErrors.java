@@ -21,6 +21,7 @@ public final class ZooKeeperErrors {
                     + " check its auth settings, and the server's";
 
     public static final String CREATE_PATH = "create the path ";
+    public static final String CHANGE_DATA = "change the data of ";
 
     private ZooKeeperErrors() {}
 
@@ -33,15 +34,20 @@ public final class ZooKeeperErrors {
         String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
         return switch (code) {
             case MARSHALLINGERROR -> tooLarge(lockPath, what, size(answer.valueOrNull()));
-            case NOAUTH ->
-                new LockAccessException(message
-                        + (what.startsWith(CREATE_PATH)
-                                ? "the client needs CREATE on the nearest node above it that exists; grant that, or have"
-                                        + " somebody else make the path, with READ, CREATE and DELETE for the client"
-                                : "the client needs READ, CREATE and DELETE on the lock path and READ on its nodes"));
+            case NOAUTH -> new LockAccessException(message + "the client needs " + rightsTo(what));
             case AUTHFAILED -> credentialsRefused("the lock " + lockPath + " cannot be used");
             default -> new LockException(message + advice(code));
         };
+    }
+
+    private static String rightsTo(String what) {
+        if (what.startsWith(CREATE_PATH)) {
+            return "CREATE on the nearest node above it that exists; grant that, or have somebody else make the path, with"
+                    + " READ, CREATE and DELETE for the client";
+        }
+        return what.startsWith(CHANGE_DATA)
+                ? "WRITE on the lock path for that, beside READ, CREATE and DELETE"
+                : "READ, CREATE and DELETE on the lock path and READ on its nodes";
     }
 
     private static String advice(Code code) {
