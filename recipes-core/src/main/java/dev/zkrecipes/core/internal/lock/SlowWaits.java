@@ -32,7 +32,10 @@ final class SlowWaits {
     private final ClientConnection connection;
     private final Set<ObservedRequest> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
     private final AtomicBoolean armed = new AtomicBoolean();
-    private final Map<String, Long> warnedAt = new HashMap<>(); // by path; on the engine thread
+    private final Map<Subject, Long> warnedAt = new HashMap<>(); // on the engine thread
+
+    /** What is warned of once a minute: who has the lock, or that there is no connection. */
+    private record Subject(String path, boolean isConnected) {}
 
     SlowWaits(Duration after, Requests requests, ClientConnection connection) {
         this.after = TimeUnit.NANOSECONDS.convert(after); // at most 292 years
@@ -71,14 +74,21 @@ final class SlowWaits {
     }
 
     private void warn(ObservedRequest wait, LockSpec spec, long now) {
-        boolean isConnected = connection.state() == ConnectionState.CONNECTED; // if not, that is warned of
-        if (isConnected && warnedAt.putIfAbsent(spec.path(), now) == null) {
+        Duration waited = Duration.ofNanos(now - wait.askedAt);
+        boolean isConnected = connection.state() == ConnectionState.CONNECTED;
+        if (warnedAt.putIfAbsent(new Subject(spec.path(), isConnected), now) != null) {
+            return;
+        }
+        if (!isConnected) {
+            LockLog.slowWithoutAConnection(
+                    spec.path(), waited, connection.missing("").getMessage());
+        } else {
             ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
             Completion.on(query.request.launch(), (holders, failure) -> {
                 // Without a place, it waits behind a holder of this process, or is granted by now.
                 if (holders == null || !query.place.isEmpty() || (wait.group.isSingle() && wait.isWaiting())) {
                     String seen = holders == null ? String.valueOf(failure) : query.place + "held by " + names(holders);
-                    LockLog.slow(spec.path(), Duration.ofNanos(now - wait.askedAt), seen);
+                    LockLog.slow(spec.path(), waited, seen);
                 }
             });
         }

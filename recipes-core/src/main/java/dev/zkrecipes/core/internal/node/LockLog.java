@@ -74,6 +74,14 @@ public final class LockLog {
                 queue);
     }
 
+    public static void slowWithoutAConnection(String path, Duration waited, String reason) {
+        log.warn(
+                "Waiting for the lock {} for {} s: {}. The wait goes on when there is a connection again.",
+                path,
+                waited.toSeconds(),
+                reason);
+    }
+
     private static String millis(Duration time) {
         return String.format(Locale.ROOT, "%.3f", time.toNanos() / 1e6);
     }

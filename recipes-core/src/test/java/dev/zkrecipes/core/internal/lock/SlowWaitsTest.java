@@ -145,6 +145,19 @@ class SlowWaitsTest {
         assertThat(asked(Duration.ofSeconds(2))).containsExactly(Request.LIST, Request.READ);
     }
 
+    @Test
+    void withoutAConnection_thatIsWarnedOf_andTheQueueWhenThereIsOne() throws ReflectiveOperationException {
+        operations.add(HOLDER);
+        waiting("/locks/orders", "lock-");
+        sessions.get(0).accept(State.DISCONNECTED);
+        assertThat(warnings(Duration.ofSeconds(30)))
+                .singleElement(STRING)
+                .contains("Waiting for the lock /locks/orders for 10 s: not connected to ZooKeeper. The wait goes on");
+        sessions.get(0).accept(State.CONNECTED);
+        scheduler.engine.run(); // what a reconnection takes anyway
+        assertThat(warnings(Duration.ofSeconds(2))).singleElement(STRING).contains("place 2 of 2, held by unknown");
+    }
+
     /** It waits for as long as another leads. */
     @Test
     void candidateForLeadership_isNotSlow() {
