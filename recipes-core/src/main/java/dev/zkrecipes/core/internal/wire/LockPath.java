@@ -15,17 +15,23 @@ public final class LockPath {
      * Returns the path, or refuses it: relative, a trailing slash, empty parts, {@code .}, {@code ..}, NUL and so on.
      */
     public static String check(String path) {
+        return check(path, "lock path");
+    }
+
+    /** {@code what} is what a message calls it. */
+    public static String check(String path, String what) {
         Objects.requireNonNull(path, "path");
         try {
             PathUtils.validatePath(path);
         } catch (IllegalArgumentException e) {
             String reason = String.valueOf(e.getMessage()).replaceFirst("(?s)Invalid path string .* caused by ", "");
             throw new IllegalArgumentException(
-                    "bad lock path \"" + Printable.of(path) + "\": " + Printable.of(reason), e);
+                    "bad " + what + " \"" + Printable.of(path) + "\": " + Printable.of(reason), e);
         }
         Preconditions.checkArgument(
                 path.codePoints().allMatch(Printable::isPlain),
-                "bad lock path \"%s\": it contains a character that cannot be shown, such as a control character",
+                "bad %s \"%s\": it contains a character that cannot be shown, such as a control character",
+                what,
                 Printable.of(path));
         return path;
     }

@@ -40,7 +40,7 @@ public final class ConnectString {
                     chroot.indexOf(',') < 0,
                     "a chroot that is not the end: it is the same for all servers, give it once");
             // A lone slash means no chroot, as it does to ZooKeeper's client.
-            return chroot.length() <= 1 ? checked.toString() : checked + LockPath.check(chroot);
+            return chroot.length() <= 1 ? checked.toString() : checked + LockPath.check(chroot, "chroot");
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "malformed connect string \"" + Printable.of(connectString) + "\": "

@@ -86,7 +86,17 @@ class ConnectStringTest {
     void badChroots_areRejected(String given) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ConnectString.parse(given))
-                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("\n"));
+                .satisfies(
+                        e -> assertThat(e.getMessage()).contains("bad chroot").doesNotContain("\n", "lock path"));
+    }
+
+    /** As ZooKeeper's client does, so that a string which is accepted here is accepted by every tool. */
+    @Test
+    void slashAtTheEndOfTheChroot_isRejectedAsThat() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConnectString.parse("a:1/app/"))
+                .withMessage("malformed connect string \"a:1/app/\": bad chroot \"/app/\": Path must not end with /"
+                        + " character; expected host:port[,host:port]...[/chroot]");
     }
 
     @Test
