@@ -79,8 +79,8 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
 
     RuntimeException translated(Exception failure) {
         if (isClosed()) {
-            ClientClosedException closed = new ClientClosedException(
-                    "Curator's lock " + path + ": the CuratorFramework is closed; make a lock with a new one");
+            ClientClosedException closed =
+                    new ClientClosedException("Curator's lock " + path + ": the CuratorFramework was closed");
             closed.initCause(failure);
             return closed;
         }

@@ -184,11 +184,11 @@ public final class Requests {
         return closed("the ZooKeeperClient of the lock " + lockPath, " and a lock on it");
     }
 
-    /** The error for any call of a client that has ended; its two parts say what to make anew. Any thread. */
+    /** The error for any call of a client that has ended; {@code andMore} is to be made anew if it has ended itself. */
     public ClientClosedException closed(String client, String andMore) {
         Throwable cause = failure;
         return cause == null
-                ? new ClientClosedException(client + " is closed; make a new client" + andMore)
+                ? new ClientClosedException(client + " was closed: it takes no more requests")
                 : new ClientClosedException(
                         client + " has ended itself, and its locks are lost, because of an error in it: "
                                 + Printable.of(cause.toString())

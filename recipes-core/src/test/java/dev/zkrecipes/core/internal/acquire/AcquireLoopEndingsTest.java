@@ -127,7 +127,7 @@ class AcquireLoopEndingsTest {
             assertThatThrownBy(attempt.outcome()::join)
                     .cause()
                     .isExactlyInstanceOf(ClientClosedException.class)
-                    .hasMessageContaining(PATH);
+                    .hasMessage("the ZooKeeperClient of the lock " + PATH + " was closed: it takes no more requests");
         }
         assertThat(fixture.engine.requests().open()).isEmpty();
     }
