@@ -127,6 +127,9 @@ public interface Lease extends AutoCloseable {
      * {@link CompletionStage#toCompletableFuture}; {@link CompletionStage#applyToEither} takes itself away when the
      * other stage has ended first.
      *
+     * <p>It is for those who want to be told. The executor may be late, so code that looks from time to time uses
+     * {@link #state()}, which is never behind.
+     *
      * @return the stage, completed on the client's callback executor, or on a thread for losses with
      *     {@link LeaseState#LOST}. A multi-lock of several clients uses those of the first one
      */
