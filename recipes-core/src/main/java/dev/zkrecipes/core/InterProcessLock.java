@@ -40,8 +40,9 @@ import org.jspecify.annotations.Nullable;
  * client, through whichever lock objects. What a thread does before {@link #acquireAsync()} happens-before what depends
  * on the future. Processes share no memory, but the order holds for ZooKeeper, too: what a holder has written there,
  * with its answer, before it releases the lock is seen by reads of the next holder's session ({@link
- * ZooKeeperClient#zooKeeper()}). Another session may lag behind, and calls {@code sync} first. For any other store the
- * order holds if its reads never lag behind its confirmed writes.
+ * ZooKeeperClient#zooKeeper()}). Another session of the next holder may lag behind, even after {@code sync}, which the
+ * leader answers without waiting for the write: let it write something first, such as the data of a node of its own.
+ * For any other store the order holds if its reads never lag behind its confirmed writes.
  *
  * <p>Instances are thread-safe. Blocking methods must not be called on ZooKeeper's event thread; they refuse at once
  * with {@link IllegalStateException}. {@link #release()} may be called there and does not wait.

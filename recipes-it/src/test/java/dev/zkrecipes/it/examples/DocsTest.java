@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -38,6 +40,11 @@ class DocsTest {
     private static final Pattern FEATURE =
             Pattern.compile("^\\| (?!feature |promise )(.*) \\| ([^|]+) \\|$", Pattern.MULTILINE);
     private static final Pattern TEST = Pattern.compile("`(\\w+)(?:#(\\w+))?`");
+    /** Between paragraphs, of javadoc, too, or rows of a table. */
+    private static final Pattern GAP = Pattern.compile("\n[ *]*\n|\n\\|");
+
+    private static final Pattern SYNC = Pattern.compile("(`|\\{@code )sync\\b");
+    private static final Pattern WRITE = Pattern.compile("\\bwrite\\b");
     private static final Pattern BENCH_CASE = Pattern.compile("--case ([a-z0-9-]+)");
 
     static Stream<Path> documents() throws IOException {
@@ -76,6 +83,23 @@ class DocsTest {
         return heading.toLowerCase(Locale.ROOT)
                 .replaceAll("[^\\p{L}\\d _-]", "")
                 .replace(' ', '-');
+    }
+
+    /** The leader answers it without waiting for commits that others have been answered for: only a write waits. */
+    @Test
+    @Tag("H149")
+    void sync_isNowhereAdvisedWithoutAWrite() throws IOException {
+        List<String> paragraphs = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(HOUSE)) {
+            for (Path file : files.filter(
+                            each -> each.toString().matches("(?!.*/target/).*(\\.md|/src/main/.*\\.java)"))
+                    .toList()) {
+                GAP.splitAsStream(Files.readString(file))
+                        .filter(SYNC.asPredicate())
+                        .forEach(paragraphs::add);
+            }
+        }
+        assertThat(paragraphs).isNotEmpty().allMatch(WRITE.asPredicate());
     }
 
     @ParameterizedTest

@@ -25,8 +25,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
@@ -210,5 +212,30 @@ class MutexEnsembleIT {
 
     private static int port(EnsembleServer server) {
         return Integer.parseInt(server.connectString().substring("127.0.0.1:".length()));
+    }
+
+    @Test
+    @Tag("H149")
+    void writeOfTheFormerHolder_isReadThroughTheSessionOfTheLock_andThroughAnotherOneAfterAWrite() throws Exception {
+        try (ZooKeeperClient former = client(leader.connectString(), LONG_SESSION);
+                ZooKeeperClient next = client(ensemble.followers().get(1).connectString(), LONG_SESSION);
+                ZooKeeper other = bystander(follower)) {
+            String counter = other.create("/counter", new byte[] {0}, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            String own = other.create("/own", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+            follower.cutFrom(leader);
+            try (Lease lease = new InterProcessMutex(former, path).acquire()) {
+                former.zooKeeper().orElseThrow().setData(counter, new byte[] {1}, 0);
+            }
+            try (Lease lease = new InterProcessMutex(next, path).acquire()) {
+                assertThat(next.zooKeeper().orElseThrow().getData(counter, false, null))
+                        .containsExactly(1);
+                assertThat(other.getData(counter, false, null)).containsExactly(0);
+                CompletableFuture<byte[]> read = new CompletableFuture<>();
+                other.setData(own, new byte[0], -1, (rc, node, context, stat) -> {}, null);
+                other.getData(counter, false, (rc, node, context, data, stat) -> read.complete(data), null);
+                ensemble.heal();
+                assertThat(read).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(new byte[] {1});
+            }
+        }
     }
 }
