@@ -119,6 +119,10 @@ public final class ZooKeeperClient implements AutoCloseable {
      * of these, as with {@link ZooKeeper#updateServerList}: leases stay, though they may be SUSPENDED for a moment. It
      * may also move to balance the load of the servers.
      *
+     * <p>The new servers must be of the same ensemble. Another one does not know the session, so every lease is LOST,
+     * at once or after the session time-out, and the client opens a session there. Its locks are other locks, with
+     * fencing tokens of their own: a client of the former ensemble may hold one of the same path.
+     *
      * @param connectString {@code host:port[,host:port]...[/chroot]}, with the same chroot as before
      * @throws IllegalArgumentException if it is malformed or has another chroot; nothing has changed
      * @throws IllegalStateException if the client uses handles of the application's

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
@@ -101,6 +102,27 @@ class ChangedServersIT {
                 .untilAsserted(() -> assertThatThrownBy(mutex::tryAcquire)
                         .isInstanceOf(LockConnectionException.class)
                         .hasMessageContaining(named.connectString() + " refuses connections"));
+    }
+
+    /** Servers that are ahead say that the session is over; others refuse a client that has seen more than they have. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void serversOfAnotherEnsemble_endTheSession_andHaveOtherLocks(boolean isAhead) throws Exception {
+        try (EmbeddedZooKeeper other = EmbeddedZooKeeper.start();
+                ZooKeeperClient former = builder().build();
+                ZooKeeperClient client =
+                        builder().sessionTimeout(Duration.ofSeconds(4)).build()) {
+            for (int i = 0; i < 20; i++) {
+                (isAhead ? other : server).createNode("/" + i, new byte[0]);
+            }
+            Lease lost = new InterProcessMutex(client, "/moved").acquire();
+            client.updateConnectString(other.connectString());
+            Soon.await().atMost(LIMIT).until(() -> lost.state() == LeaseState.LOST);
+            lost.close();
+            Lease there = new InterProcessMutex(client, "/moved").acquire();
+            Lease here = new InterProcessMutex(former, "/moved").acquire();
+            assertThat(List.of(there, here)).allMatch(Lease::isValid);
+        }
     }
 
     @ParameterizedTest

@@ -234,6 +234,20 @@ class MutexParticipantsIT {
         assertThat(outer.participants()).isEmpty();
     }
 
+    /** It looks like the folder of Curator's semaphores to the path above, and to nobody else. */
+    @Test
+    @Tag("H30")
+    void lockOfAnIdThatIsCalledLeases_worksUnlessThePathAboveIsALock() throws Exception {
+        Lease inner = new InterProcessMutex(anna, path + "/leases").acquire();
+        Lease beside = new InterProcessMutex(anna, path + "/other").acquire();
+        assertThat(new InterProcessMutex(ben, path + "/leases").tryAcquire()).isEmpty();
+        assertThatThrownBy(() -> new InterProcessMutex(ben, path).tryAcquire())
+                .isInstanceOf(IncompatibleNodeException.class)
+                .hasMessageContaining("has the child " + path + "/leases");
+        beside.close();
+        inner.close();
+    }
+
     /** One in 281 of random UUIDs ends in a letter and ten digits. */
     @ParameterizedTest
     @ValueSource(
