@@ -119,7 +119,12 @@ public final class LockOptions {
      */
     public LockOptions withAcl(List<ACL> rights) {
         return new LockOptions(
-                queueLossPolicy, Optional.of(Acls.check(rights)), releasesInBackground, holdAtMost, ownerLabel, name);
+                queueLossPolicy,
+                Optional.of(Acls.check(Objects.requireNonNull(rights, "rights"))),
+                releasesInBackground,
+                holdAtMost,
+                ownerLabel,
+                name);
     }
 
     /**
@@ -198,7 +203,7 @@ public final class LockOptions {
      * @throws IllegalArgumentException if it is something else
      */
     public LockOptions withName(String label) {
-        Objects.requireNonNull(label, "the name is null: leave it out for a lock without one");
+        Objects.requireNonNull(label, "the label is null: leave it out for a lock without a name");
         if (!NAME.matcher(label).matches()) {
             throw new IllegalArgumentException("the name \"" + Printable.of(label)
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");

@@ -5,6 +5,7 @@ package dev.zkrecipes.core;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.zookeeper.Op;
 
 /**
@@ -57,6 +58,7 @@ public interface MultiLease extends Lease {
      * @return the tokens by path, unmodifiable; it fails as {@link #fencingTokens()} does
      */
     static Map<String, Long> tokensOf(Lease lease) {
+        Objects.requireNonNull(lease, "lease");
         return lease instanceof MultiLease several
                 ? several.fencingTokens()
                 : Map.of(lease.path(), lease.fencingToken());
@@ -69,6 +71,7 @@ public interface MultiLease extends Lease {
      * @return the checks, at least one; it fails as {@link #guards()} does
      */
     static List<Op> guardsOf(Lease lease) {
+        Objects.requireNonNull(lease, "lease");
         return lease instanceof MultiLease several ? several.guards() : List.of(lease.guard());
     }
 }

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.internal.lock.RevocationRequests;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -69,7 +70,7 @@ public final class Revoker {
      * @throws IllegalArgumentException if {@code period} is negative
      */
     public Revoker withGrace(Duration period) {
-        Blocking.requireNotNegative(period);
+        Blocking.requireNotNegative(Objects.requireNonNull(period, "period"));
         return new Revoker(client, Optional.of(period));
     }
 
@@ -85,7 +86,7 @@ public final class Revoker {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public List<Revocation> request(InterProcessLock lock) throws InterruptedException {
-        return new RevocationRequests(client).ask(lock, grace);
+        return new RevocationRequests(client).ask(Objects.requireNonNull(lock, "lock"), grace);
     }
 
     /**
@@ -98,6 +99,8 @@ public final class Revoker {
      * @throws LockException as {@link #request(InterProcessLock)}
      */
     public Revocation request(Participant holder) throws InterruptedException {
-        return new RevocationRequests(client).ask(List.of(holder), grace).get(0);
+        return new RevocationRequests(client)
+                .ask(List.of(Objects.requireNonNull(holder, "holder")), grace)
+                .get(0);
     }
 }

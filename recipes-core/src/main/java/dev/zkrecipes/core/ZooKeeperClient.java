@@ -5,6 +5,7 @@ package dev.zkrecipes.core;
 
 import dev.zkrecipes.core.internal.lock.EngineClient;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -67,7 +68,7 @@ public final class ZooKeeperClient implements AutoCloseable {
      * @return the client; close it before the handles
      */
     public static ZooKeeperClient over(Supplier<ZooKeeper> handles) {
-        return builder().handles(handles).build();
+        return builder().handles(Objects.requireNonNull(handles, "handles")).build();
     }
 
     /** {@return a builder of a client with other settings} */
@@ -87,7 +88,7 @@ public final class ZooKeeperClient implements AutoCloseable {
      * @param listener what to call
      */
     public void addConnectionListener(Consumer<ConnectionState> listener) {
-        engine.connection().addListener(listener);
+        engine.connection().addListener(Objects.requireNonNull(listener, "listener"));
     }
 
     /**
@@ -96,7 +97,7 @@ public final class ZooKeeperClient implements AutoCloseable {
      * @param listener one that was added
      */
     public void removeConnectionListener(Consumer<ConnectionState> listener) {
-        engine.connection().removeListener(listener);
+        engine.connection().removeListener(Objects.requireNonNull(listener, "listener"));
     }
 
     /**

@@ -137,7 +137,7 @@ public final class ZooKeeperClientBuilder {
      * @return this builder
      */
     public ZooKeeperClientBuilder acl(List<ACL> acl) {
-        aclOf = always(Acls.check(acl));
+        aclOf = always(Acls.check(Objects.requireNonNull(acl, "acl")));
         return this;
     }
 
@@ -165,7 +165,7 @@ public final class ZooKeeperClientBuilder {
      * @return this builder
      */
     public ZooKeeperClientBuilder namespace(String path) {
-        namespace = LockPath.check(path);
+        namespace = LockPath.check(path, "namespace");
         return this;
     }
 
@@ -177,6 +177,8 @@ public final class ZooKeeperClientBuilder {
      * @return this builder
      */
     public ZooKeeperClientBuilder auth(String scheme, byte[] credentials) {
+        Objects.requireNonNull(scheme, "scheme");
+        Objects.requireNonNull(credentials, "credentials");
         Preconditions.checkArgument(!scheme.isBlank(), "the auth scheme is blank");
         Preconditions.checkArgument(
                 !scheme.equals("digest") || Bytes.contains(credentials, (byte) ':'),
@@ -193,6 +195,7 @@ public final class ZooKeeperClientBuilder {
      * @return this builder
      */
     public ZooKeeperClientBuilder clientConfig(ZKClientConfig config) {
+        Objects.requireNonNull(config, "config");
         HandleKind.requireWatchReset(config);
         TlsSettings.check(config);
         clientConfig = config;
@@ -207,7 +210,7 @@ public final class ZooKeeperClientBuilder {
      * @return this builder
      */
     public ZooKeeperClientBuilder ownerLabel(String label) {
-        ownerLabel = OwnerLabel.check(label);
+        ownerLabel = OwnerLabel.check(Objects.requireNonNull(label, "label"));
         return this;
     }
 
@@ -243,13 +246,15 @@ public final class ZooKeeperClientBuilder {
 
     /**
      * Warns of requests that wait longer than this: in the log {@code dev.zkrecipes.locks}, once a minute for each
-     * lock, with the place in the queue and the holders, for which the server is asked. Observers are told once of each
-     * such request. Candidates for leadership are left out, as they stand by. Default: no warnings, at no cost.
+     * lock, with the place in the queue and the holders, for which the server is asked; without a connection, that
+     * there is none. Observers are told once of each such request. Candidates for leadership are left out, as they
+     * stand by. Default: no warnings, at no cost.
      *
      * @param wait a positive time; it is looked at once a second
      * @return this builder
      */
     public ZooKeeperClientBuilder slowAfter(Duration wait) {
+        Objects.requireNonNull(wait, "wait");
         Preconditions.checkArgument(!wait.isNegative() && !wait.isZero(), "slowAfter is %s, must be positive", wait);
         slowAfter = wait;
         return this;

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.lang.ref.WeakReference;
 import java.util.Map;
+import java.util.Objects;
 import java.util.WeakHashMap;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
@@ -56,6 +57,7 @@ public final class CuratorClients {
      * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
      */
     public static ZooKeeperClient shared(CuratorFramework framework) {
+        Objects.requireNonNull(framework, "framework");
         synchronized (SHARED) {
             WeakReference<ZooKeeperClient> known = SHARED.get(framework);
             ZooKeeperClient client = known == null ? null : known.get();
@@ -94,6 +96,8 @@ public final class CuratorClients {
      * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
      */
     public static ZooKeeperClient over(CuratorFramework framework, Consumer<ZooKeeperClientBuilder> settings) {
+        Objects.requireNonNull(framework, "framework");
+        Objects.requireNonNull(settings, "settings");
         requireStarted(framework);
         Listenable<CuratorListener> events = events(framework);
         ZooKeeperClientBuilder builder = ZooKeeperClient.builder()

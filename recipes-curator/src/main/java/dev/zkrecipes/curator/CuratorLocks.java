@@ -29,6 +29,7 @@ public final class CuratorLocks {
      */
     public static org.apache.curator.framework.recipes.locks.InterProcessLock mutex(
             CuratorFramework framework, String path) {
+        Objects.requireNonNull(path, "path");
         return asCurator(new InterProcessMutex(CuratorClients.shared(framework), path));
     }
 
@@ -42,6 +43,7 @@ public final class CuratorLocks {
      */
     public static org.apache.curator.framework.recipes.locks.InterProcessLock semaphoreMutex(
             CuratorFramework framework, String path) {
+        Objects.requireNonNull(path, "path");
         return asCurator(new dev.zkrecipes.mutex.InterProcessSemaphoreMutex(CuratorClients.shared(framework), path));
     }
 
@@ -53,6 +55,7 @@ public final class CuratorLocks {
      * @return both sides of a new lock
      */
     public static ReadWriteLock readWriteLock(CuratorFramework framework, String path) {
+        Objects.requireNonNull(path, "path");
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(CuratorClients.shared(framework), path);
         return new ReadWriteLock(asCurator(lock.readLock()), asCurator(lock.writeLock()));
     }
@@ -65,7 +68,18 @@ public final class CuratorLocks {
      */
     public record ReadWriteLock(
             org.apache.curator.framework.recipes.locks.InterProcessLock readLock,
-            org.apache.curator.framework.recipes.locks.InterProcessLock writeLock) {}
+            org.apache.curator.framework.recipes.locks.InterProcessLock writeLock) {
+        /**
+         * Makes a pair.
+         *
+         * @param readLock held by any number of readers
+         * @param writeLock held by one writer, who may take the read lock, too
+         */
+        public ReadWriteLock {
+            Objects.requireNonNull(readLock, "readLock");
+            Objects.requireNonNull(writeLock, "writeLock");
+        }
+    }
 
     /**
      * As {@link #mutex}, for {@code new InterProcessMultiLock(framework, paths)}; only when no process has Curator's on
@@ -77,6 +91,7 @@ public final class CuratorLocks {
      */
     public static org.apache.curator.framework.recipes.locks.InterProcessLock multiLock(
             CuratorFramework framework, List<String> paths) {
+        Objects.requireNonNull(paths, "paths");
         return asCurator(new InterProcessMultiLock(CuratorClients.shared(framework), paths));
     }
 
@@ -168,6 +183,7 @@ public final class CuratorLocks {
 
     private static InterProcessLock ofCurator(CuratorFramework framework, String path, Theirs lock) {
         Objects.requireNonNull(framework, "framework");
+        Objects.requireNonNull(path, "path");
         try {
             Objects.requireNonNull(framework.getCuratorListenable());
         } catch (UnsupportedOperationException e) {
@@ -177,6 +193,6 @@ public final class CuratorLocks {
                             + " be made with the view",
                     e);
         }
-        return LockGroups.foreign(new CuratorLock(framework, Objects.requireNonNull(path, "path"), lock));
+        return LockGroups.foreign(new CuratorLock(framework, path, lock));
     }
 }

@@ -5,6 +5,7 @@ package dev.zkrecipes.explore;
 
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -47,7 +48,8 @@ public record ChangingRule(Function<byte[], Rule> under, List<String> kinds, Lis
      * @param changes what a process may do to the rule; copied
      */
     public ChangingRule {
-        kinds = List.copyOf(kinds);
-        changes = List.copyOf(changes);
+        Objects.requireNonNull(under, "under");
+        kinds = List.copyOf(Objects.requireNonNull(kinds, "kinds"));
+        changes = List.copyOf(Objects.requireNonNull(changes, "changes"));
     }
 }

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +88,10 @@ public final class ExploredLock {
      * @param maker makes it in each process
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(name, rule, maker);
+        return new ExploredLock(
+                Objects.requireNonNull(name, "name"),
+                Objects.requireNonNull(rule, "rule"),
+                Objects.requireNonNull(maker, "maker"));
     }
 
     /**

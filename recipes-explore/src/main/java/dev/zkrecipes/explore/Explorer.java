@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.LongStream;
@@ -69,7 +70,7 @@ public final class Explorer {
      * @param lock what to play
      */
     public static Explorer of(ExploredLock lock) {
-        return new Explorer(lock, 3, EnumSet.allOf(FaultKind.class));
+        return new Explorer(Objects.requireNonNull(lock, "lock"), 3, EnumSet.allOf(FaultKind.class));
     }
 
     /**

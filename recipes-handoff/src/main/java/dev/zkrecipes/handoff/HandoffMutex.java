@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.DelegatingLock;
+import java.util.Objects;
 
 /**
  * A re-entrant mutex for many threads of few processes. Threads and asynchronous requests that want this object wait in
@@ -71,7 +72,7 @@ public final class HandoffMutex extends DelegatingLock {
      * @throws IllegalArgumentException if the path is not a valid absolute path, or {@code most} is out of bounds
      */
     public HandoffMutex(ZooKeeperClient client, String path, int most, LockOptions options) {
-        this.lock = LocalQueue.mutex(client, path, most, options);
+        this.lock = LocalQueue.mutex(client, path, most, Objects.requireNonNull(options, "options"));
     }
 
     @Override

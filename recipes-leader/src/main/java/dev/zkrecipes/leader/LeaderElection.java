@@ -210,7 +210,7 @@ public final class LeaderElection implements AutoCloseable {
      * @throws LockException if the request is refused or the client closed; then this is a candidate no more
      */
     public Optional<Term> awaitLeadership(Duration timeout) throws InterruptedException {
-        if (timeout.isNegative()) {
+        if (Objects.requireNonNull(timeout, "timeout").isNegative()) {
             throw new IllegalArgumentException("negative time-out " + timeout);
         }
         if (guarded(() -> !isCandidate && refusal == null)) {

@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -91,7 +92,7 @@ public final class InterProcessMultiLock extends DelegatingLock {
      *     twice
      */
     public InterProcessMultiLock(ZooKeeperClient client, List<String> paths, LockOptions options) {
-        this(paths.stream().map(path -> mutex(client, path, options)).toList(), options);
+        this(mutexes(client, paths, options), options);
     }
 
     /**
@@ -115,6 +116,8 @@ public final class InterProcessMultiLock extends DelegatingLock {
      *     multi-lock, or the options name an ACL that is not the members' own
      */
     public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
+        Objects.requireNonNull(members, "members");
+        Objects.requireNonNull(options, "options");
         Preconditions.checkArgument(!members.isEmpty(), "a multi-lock needs at least one member");
         List<InterProcessLock> parts = parts(members, options);
         this.lock = parts.size() == 1 && LockParts.joinable(members.get(0)).isPresent()
@@ -122,8 +125,12 @@ public final class InterProcessMultiLock extends DelegatingLock {
                 : LockParts.foreign(new MixedLock(parts), parts);
     }
 
-    private static InterProcessLock mutex(ZooKeeperClient client, String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
+    private static List<InterProcessLock> mutexes(ZooKeeperClient client, List<String> paths, LockOptions options) {
+        Objects.requireNonNull(client, "client");
+        Objects.requireNonNull(paths, "paths");
+        return paths.stream()
+                .map(path -> new LockInternals(client, path, new MutexDriver(), options).threadOwned())
+                .toList();
     }
 
     /** One part for the members of each client, and one for each member that is not of this library. */

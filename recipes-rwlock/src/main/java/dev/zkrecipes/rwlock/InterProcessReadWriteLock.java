@@ -9,6 +9,7 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockGroups;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 
@@ -128,6 +129,7 @@ public final class InterProcessReadWriteLock {
      * @throws IllegalArgumentException if it is not of a read-write lock
      */
     public static boolean isWriter(Participant participant) {
+        Objects.requireNonNull(participant, "participant");
         if (participant.kind().equals(ReadWriteDriver.WRITE.nodeName())) {
             return true;
         } else if (participant.kind().equals(ReadWriteDriver.READ.nodeName())) {

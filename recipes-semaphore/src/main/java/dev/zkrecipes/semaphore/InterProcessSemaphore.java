@@ -14,6 +14,7 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockSnapshot;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -329,7 +330,7 @@ public final class InterProcessSemaphore {
      * @throws IllegalArgumentException if it is not of a semaphore
      */
     public static int permitsOf(Participant participant) {
-        return Permits.parse(participant.payload())
+        return Permits.parse(Objects.requireNonNull(participant, "participant").payload())
                 .filter(permits -> participant.kind().equals(SemaphoreDriver.KIND))
                 .orElseThrow(() -> new IllegalArgumentException("not a participant of a semaphore: " + participant));
     }

@@ -12,6 +12,7 @@ import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -91,6 +92,7 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
      */
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
+        Objects.requireNonNull(configuration, "configuration");
         LockOptions limited = options.withHoldAtMost(HeldJobLock.bounded(configuration.getLockAtMostFor()));
         InterProcessLock lock = engine(configuration.getName(), limited).unowned();
         try {

@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -73,7 +74,7 @@ public final class FaultProxy implements AutoCloseable {
      * @throws UncheckedIOException if it cannot listen
      */
     public static FaultProxy to(EmbeddedZooKeeper server) {
-        return to("127.0.0.1", server.port());
+        return to("127.0.0.1", Objects.requireNonNull(server, "server").port());
     }
 
     /**
@@ -87,7 +88,7 @@ public final class FaultProxy implements AutoCloseable {
      */
     public static FaultProxy to(String host, int serverPort) {
         try {
-            InetAddress address = InetAddress.getByName(host);
+            InetAddress address = InetAddress.getByName(Objects.requireNonNull(host, "host"));
             if (!address.isLoopbackAddress()) {
                 throw new IllegalArgumentException(host + " is not a loopback address");
             }

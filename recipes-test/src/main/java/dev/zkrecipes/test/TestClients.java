@@ -7,6 +7,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -68,7 +69,9 @@ public final class TestClients implements AutoCloseable {
      * @param sessionTimeout the session time-out that each asks for
      */
     public static TestClients of(EmbeddedZooKeeper server, Duration sessionTimeout) {
-        return new TestClients(server.connectString(), sessionTimeout);
+        return new TestClients(
+                Objects.requireNonNull(server, "server").connectString(),
+                Objects.requireNonNull(sessionTimeout, "sessionTimeout"));
     }
 
     /**
@@ -91,6 +94,7 @@ public final class TestClients implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(String connectString, Duration sessionTimeout) throws InterruptedException {
+        Objects.requireNonNull(sessionTimeout, "sessionTimeout");
         return connect(ZooKeeperClient.builder().connectString(connectString).sessionTimeout(sessionTimeout));
     }
 
@@ -102,7 +106,7 @@ public final class TestClients implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(ZooKeeperClientBuilder settings) throws InterruptedException {
-        return connected(settings.build(), LIMIT);
+        return connected(Objects.requireNonNull(settings, "settings").build(), LIMIT);
     }
 
     static ZooKeeperClient connected(ZooKeeperClient client, Duration limit) throws InterruptedException {

@@ -16,6 +16,7 @@ import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.client.ZKClientConfig;
 
@@ -59,7 +60,7 @@ public final class TlsKeys {
      * @throws UncheckedIOException if they cannot be made
      */
     public static TlsKeys make(Path folder, String name) {
-        TlsKeys keys = new TlsKeys(folder, name);
+        TlsKeys keys = new TlsKeys(Objects.requireNonNull(folder, "folder"), Objects.requireNonNull(name, "name"));
         keys.runKeytool();
         keys.trust();
         return keys;

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -85,6 +86,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
      * @throws UncheckedIOException if it cannot be started
      */
     public static ZooKeeperEnsemble start(List<String> settings) {
+        Objects.requireNonNull(settings, "settings");
         try {
             ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
             try {

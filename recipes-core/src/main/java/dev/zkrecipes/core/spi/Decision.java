@@ -28,6 +28,7 @@ public sealed interface Decision {
          * @throws IllegalArgumentException if there are none
          */
         public WaitFor {
+            Objects.requireNonNull(nodes, "nodes");
             Preconditions.checkArgument(!nodes.isEmpty(), "a request that waits for nothing would wait forever");
             nodes = List.copyOf(nodes);
         }
@@ -60,6 +61,7 @@ public sealed interface Decision {
      * @param predecessors the nodes in front of it, in order
      */
     static Decision grantedIfFirst(List<LockNode> predecessors) {
+        Objects.requireNonNull(predecessors, "predecessors");
         return predecessors.isEmpty() ? granted() : waitFor(predecessors.get(predecessors.size() - 1));
     }
 
@@ -69,7 +71,7 @@ public sealed interface Decision {
      * @param node one of the predecessors
      */
     static Decision waitFor(LockNode node) {
-        return new WaitFor(List.of(node));
+        return new WaitFor(List.of(Objects.requireNonNull(node, "node")));
     }
 
     /**

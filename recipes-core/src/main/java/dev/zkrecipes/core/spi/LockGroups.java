@@ -40,6 +40,8 @@ public final class LockGroups {
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
         EngineClient engine = EngineClient.of(client);
+        Objects.requireNonNull(exclusive, "exclusive");
+        Objects.requireNonNull(shared, "shared");
         LockSpec exclusiveSpec =
                 new LockInternals(client, path, exclusive, options).spec().withNodesInFront(shared.nodeName());
         LockSpec sharedSpec =
@@ -73,6 +75,7 @@ public final class LockGroups {
      *     the same path, or they are not of one client
      */
     public static InterProcessLock together(List<? extends InterProcessLock> members, LockOptions options) {
+        Objects.requireNonNull(members, "members");
         Objects.requireNonNull(options, "options");
         return EngineLock.together(members.stream().map(LockGroups::engineLock).toList(), options);
     }

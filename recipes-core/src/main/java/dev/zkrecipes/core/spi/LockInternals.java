@@ -64,6 +64,7 @@ public final class LockInternals {
      *     node name is malformed
      */
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
+        Objects.requireNonNull(driver, "driver");
         Objects.requireNonNull(options, "options");
         this.client = EngineClient.of(client);
         ClientSettings settings = this.client.settings();
@@ -132,6 +133,8 @@ public final class LockInternals {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public <T> Optional<T> await(CompletableFuture<T> future, Duration atMost) throws InterruptedException {
+        Objects.requireNonNull(future, "future");
+        Objects.requireNonNull(atMost, "atMost");
         Blocking.requireMayBlock(client.scheduler());
         return Blocking.await(future, Deadline.after(atMost, client.scheduler()));
     }
@@ -144,6 +147,7 @@ public final class LockInternals {
      * @return its value
      */
     public <T> T awaitUninterruptibly(CompletableFuture<T> future) {
+        Objects.requireNonNull(future, "future");
         return Blocking.uninterruptibly(() -> Blocking.await(future, client.scheduler()));
     }
 
@@ -158,6 +162,8 @@ public final class LockInternals {
      *     busy, or the request is over
      */
     public Optional<LockException> notSeenBusy(Optional<CompletableFuture<Lease>> request, Duration waited) {
+        Objects.requireNonNull(request, "request");
+        Objects.requireNonNull(waited, "waited");
         return EngineLock.unseen(client, spec, request, waited);
     }
 
@@ -189,7 +195,7 @@ public final class LockInternals {
      *     whether the rule was changed
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
-        new PathQueries(client, spec).changeRule(change);
+        new PathQueries(client, spec).changeRule(Objects.requireNonNull(change, "change"));
     }
 
     LockSpec spec() {

@@ -58,6 +58,8 @@ public record LockNode(String name, String kind, String payload, long number) im
      * @return the node; empty if the name is of another kind or form
      */
     public static Optional<LockNode> parse(String childName, String kind) {
+        Objects.requireNonNull(childName, "childName");
+        Objects.requireNonNull(kind, "kind");
         int start = idLength(childName);
         if (!childName.startsWith(kind, start)) {
             return Optional.empty();
@@ -73,6 +75,8 @@ public record LockNode(String name, String kind, String payload, long number) im
      * @return the node; empty if the name is of another kind or form
      */
     public static Optional<LockNode> parseWithPayload(String childName, String kind) {
+        Objects.requireNonNull(childName, "childName");
+        Objects.requireNonNull(kind, "kind");
         int start = idLength(childName);
         if (!childName.startsWith(kind, start)) {
             return Optional.empty();
@@ -108,7 +112,7 @@ public record LockNode(String name, String kind, String payload, long number) im
      * @return true if so
      */
     public static boolean isLockForm(String childName) {
-        int digits = childName.length() - SEQUENCE_DIGITS;
+        int digits = Objects.requireNonNull(childName, "childName").length() - SEQUENCE_DIGITS;
         return digits > 0
                 && !DIGIT.matches(childName.charAt(digits - 1))
                 && DIGIT.matchesAllOf(childName.substring(digits));

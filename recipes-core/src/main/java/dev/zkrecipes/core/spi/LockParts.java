@@ -68,6 +68,7 @@ public final class LockParts {
      * @return a new lock, with holds of its own
      */
     public static InterProcessLock foreign(ForeignLock lock, List<? extends InterProcessLock> parts) {
+        Objects.requireNonNull(parts, "parts");
         Callbacks callbacks = parts.stream()
                 .flatMap(part -> EngineLock.behind(part).stream())
                 .findFirst()
@@ -93,7 +94,7 @@ public final class LockParts {
      */
     public static InterProcessLock foreign(ForeignLock lock, LockOptions options, InterProcessLock on) {
         return AdaptedLock.on(
-                LockGroups.engineLock(on),
+                LockGroups.engineLock(Objects.requireNonNull(on, "on")),
                 Objects.requireNonNull(lock, "lock"),
                 Objects.requireNonNull(options, "options"));
     }

@@ -4,6 +4,7 @@
 package dev.zkrecipes.explore.sim;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
@@ -42,7 +43,10 @@ public final class Choices {
      * @param answers as {@link #taken()} of another run, or what was made of them
      */
     public static Choices replay(int[] answers) {
-        return new Choices(new SplittableRandom(0), true, answers.clone());
+        return new Choices(
+                new SplittableRandom(0),
+                true,
+                Objects.requireNonNull(answers, "answers").clone());
     }
 
     /** {@return a copy of the answers so far} */

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -38,9 +39,9 @@ public final class SimulatedScheduler implements EngineScheduler {
      * @param onFailure told what an engine task throws, which is always a defect
      */
     public SimulatedScheduler(Simulation simulation, long seed, Consumer<Throwable> onFailure) {
-        this.simulation = simulation;
+        this.simulation = Objects.requireNonNull(simulation, "simulation");
         this.random = new SplittableRandom(seed);
-        this.onFailure = onFailure;
+        this.onFailure = Objects.requireNonNull(onFailure, "onFailure");
     }
 
     /**

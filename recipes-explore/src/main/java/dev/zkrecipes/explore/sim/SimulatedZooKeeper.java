@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
@@ -70,9 +71,9 @@ public final class SimulatedZooKeeper {
      * @param tick the servers' tick
      */
     public SimulatedZooKeeper(Simulation simulation, Duration timeout, Duration tick) {
-        this.simulation = simulation;
-        this.timeout = timeout;
-        this.tick = tick.toNanos();
+        this.simulation = Objects.requireNonNull(simulation, "simulation");
+        this.timeout = Objects.requireNonNull(timeout, "timeout");
+        this.tick = Objects.requireNonNull(tick, "tick").toNanos();
         this.servers = IntStream.range(0, SERVERS)
                 .mapToObj(id -> new SimulatedServer(id, this))
                 .toList();

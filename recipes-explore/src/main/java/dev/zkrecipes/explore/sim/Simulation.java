@@ -6,6 +6,7 @@ package dev.zkrecipes.explore.sim;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,7 @@ public final class Simulation {
      * @param trace gets a line for all that happens: time, who, what; null if not needed
      */
     public Simulation(Choices choices, @Nullable List<String> trace) {
-        this.choices = choices;
+        this.choices = Objects.requireNonNull(choices, "choices");
         this.trace = trace;
     }
 

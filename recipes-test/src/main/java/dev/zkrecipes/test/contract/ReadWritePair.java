@@ -6,6 +6,7 @@ package dev.zkrecipes.test.contract;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import java.util.Objects;
 
 /**
  * The two sides of one read-write lock.
@@ -14,6 +15,16 @@ import dev.zkrecipes.core.ZooKeeperClient;
  * @param write the side that one holds alone
  */
 public record ReadWritePair(InterProcessLock read, InterProcessLock write) {
+    /**
+     * Makes a pair.
+     *
+     * @param read the lock of readers
+     * @param write the lock of writers
+     */
+    public ReadWritePair {
+        Objects.requireNonNull(read, "read");
+        Objects.requireNonNull(write, "write");
+    }
 
     /** Makes a read-write lock on a path. */
     @FunctionalInterface

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * What a recipe brings to the suites: how to make the lock under test, and one that conflicts with it.
@@ -32,7 +33,10 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
      * @throws IllegalArgumentException if there is no queue
      */
     public Recipe {
-        queues = List.copyOf(queues);
+        Objects.requireNonNull(lock, "lock");
+        Objects.requireNonNull(rival, "rival");
+        Objects.requireNonNull(ownership, "ownership");
+        queues = List.copyOf(Objects.requireNonNull(queues, "queues"));
         if (queues.isEmpty()) {
             throw new IllegalArgumentException("a lock without a queue");
         }

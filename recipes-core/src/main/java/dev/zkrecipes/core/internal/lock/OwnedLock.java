@@ -282,7 +282,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
         @Override
         public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-            Duration timeout = Duration.ofNanos(unit.toNanos(Math.max(0, time)));
+            Duration timeout =
+                    Duration.ofNanos(Objects.requireNonNull(unit, "unit").toNanos(Math.max(0, time)));
             return tryAcquire(timeout).isPresent();
         }
 
