@@ -111,7 +111,7 @@ public final class EngineExecutor implements EngineScheduler {
         try {
             int left = MOST_BY_THE_WAY;
             while (left > 0 && failure == null && runNext()) {
-                left = nanoTime() - begin < LONGEST_BY_THE_WAY_NANOS ? left - 1 : 0;
+                left = clock.getAsLong() - begin < LONGEST_BY_THE_WAY_NANOS ? left - 1 : 0;
             }
             next = nextAlarm();
         } catch (Throwable t) {
@@ -142,7 +142,7 @@ public final class EngineExecutor implements EngineScheduler {
     @CanIgnoreReturnValue
     private long add(Runnable task, boolean isForOwnThread) {
         try {
-            long now = nanoTime();
+            long now = clock.getAsLong();
             if (!closed && (failure == null || Thread.currentThread() == thread)) {
                 tasks.add(new Task(task, now, isForOwnThread));
             }
@@ -156,7 +156,7 @@ public final class EngineExecutor implements EngineScheduler {
     @Override
     public Timer schedule(Duration delay, Runnable task) {
         long nanos = Math.max(0, Math.min(TimeUnit.NANOSECONDS.convert(delay), LONGEST_DELAY_NANOS));
-        Alarm alarm = new Alarm(task, nanoTime() + nanos, alarmsSoFar.getAndIncrement());
+        Alarm alarm = new Alarm(task, clock.getAsLong() + nanos, alarmsSoFar.getAndIncrement());
         inOrder(() -> alarms.add(alarm));
         return () -> inOrder(() -> alarms.remove(alarm));
     }
@@ -184,14 +184,14 @@ public final class EngineExecutor implements EngineScheduler {
             return true;
         }
         long nanos = TimeUnit.NANOSECONDS.convert(timeout);
-        long begin = nanoTime();
+        long begin = clock.getAsLong();
         Thread waiter = Thread.currentThread();
         var unused = future.whenComplete((value, error) -> LockSupport.unpark(waiter));
         while (!future.isDone()) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            long left = nanos - (nanoTime() - begin);
+            long left = nanos - (clock.getAsLong() - begin);
             if (left <= 0) {
                 return false;
             }
@@ -226,7 +226,7 @@ public final class EngineExecutor implements EngineScheduler {
     private boolean runNext() {
         Task next = tasks.peek();
         Alarm first = alarms.isEmpty() ? null : alarms.first();
-        if (first != null && first.at - (next == null ? nanoTime() : next.at) <= 0) {
+        if (first != null && first.at - (next == null ? clock.getAsLong() : next.at) <= 0) {
             alarms.remove(first);
             first.body.run();
             return true;
@@ -239,7 +239,7 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     private long nextAlarm() {
-        return alarms.isEmpty() ? nanoTime() + LONGEST_DELAY_NANOS : alarms.first().at;
+        return alarms.isEmpty() ? clock.getAsLong() + LONGEST_DELAY_NANOS : alarms.first().at;
     }
 
     /** Drops the tasks that were given; from now on only the engine's own thread gives more. */
@@ -264,7 +264,7 @@ public final class EngineExecutor implements EngineScheduler {
             if (runner.compareAndSet(null, thread)) {
                 runAllAndSleep();
             } else {
-                wakesAt = nanoTime() + LONGEST_DELAY_NANOS; // the runner wakes this thread for what it leaves
+                wakesAt = clock.getAsLong() + LONGEST_DELAY_NANOS; // the runner wakes this thread for what it leaves
                 if (runner.get() != null) {
                     sleepUntil(wakesAt);
                 }
@@ -292,7 +292,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     private void sleepUntil(long time) {
         var unused = Thread.interrupted(); // a flag that a task has left would end every sleep
-        LockSupport.parkNanos(this, time - nanoTime());
+        LockSupport.parkNanos(this, time - clock.getAsLong());
     }
 
     /** What cannot be done now, for want of memory say, is done as soon as it can be. */
