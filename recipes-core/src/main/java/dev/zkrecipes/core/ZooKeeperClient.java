@@ -104,7 +104,7 @@ public final class ZooKeeperClient implements AutoCloseable {
      * Waits until the client is connected.
      *
      * @param timeout how long to wait at most
-     * @return whether it is connected
+     * @return whether it is connected; false at once if the session of a handle that it wraps has ended
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws ClientClosedException if the client is closed, before or meanwhile

@@ -107,6 +107,8 @@ class WrappedHandleIT {
                     .hasMessageContaining(other.path());
             await().until(() -> held.state() == LeaseState.LOST);
             await().until(() -> client.connectionState() == ConnectionState.EXPIRED);
+            assertThat(client.zooKeeper()).isEmpty();
+            assertThat(client.awaitConnected(Duration.ofDays(1))).isFalse();
             held.close();
             assertThatThrownBy(mutex::acquire)
                     .isInstanceOf(ClientClosedException.class)

@@ -113,6 +113,12 @@ public final class ClientConnection {
         if (connected.isDone() && !closing.getAsBoolean()) {
             connected = new CompletableFuture<>();
         }
+        if (next.isFinal()) {
+            handle = Optional.empty();
+            if (kind instanceof HandleKind.Wrapped) { // no other handle follows
+                endWaits();
+            }
+        }
     }
 
     /** Tells the application every change, once and in order. */
