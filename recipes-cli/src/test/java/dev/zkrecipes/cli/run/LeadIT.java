@@ -24,6 +24,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,9 +39,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @WithZooKeeper
 @Execution(ExecutionMode.CONCURRENT)
 class LeadIT {
-    /** Leads until it is told to end, or a line comes. */
-    private static final String LEADS =
-            "trap 'echo told; exit 3' TERM; echo term $ZKLOCK_FENCE; echo pid $$; until read -t 0.1 x; do :; done; exit 5";
+    /** Leads until it is told to end, or there is a file of the name {@code $1}. */
+    private static final String LEADS = "trap 'echo told; exit 3' TERM; echo term $ZKLOCK_FENCE; echo pid $$;"
+            + " until [ -e \"$1\" ]; do sleep 0.1; done; exit 5";
 
     /** The first term is lost while the launcher asks for it. */
     private static final String KEEPER_THAT_SAYS_STOP = """
@@ -71,7 +72,12 @@ class LeadIT {
     }
 
     private RunningZkLock lead(String option, String command) throws IOException, InterruptedException {
-        return RunningZkLock.start(folder, server, "lead", option, path, "bash", "-c", command);
+        return RunningZkLock.start(
+                folder, server, "lead", option, path, "bash", "-c", command, "bash", enough().toString());
+    }
+
+    private Path enough() {
+        return folder.resolve("enough");
     }
 
     private static List<Long> terms(RunningZkLock zklock) throws IOException {
@@ -126,9 +132,9 @@ class LeadIT {
                                 assertThat(lines.get(0)).isEqualTo(path + ": leader election, 1 leads, 1 stands"))
                         .satisfies(lines -> assertThat(lines.get(2)).contains(" leads   leadership "))
                         .satisfies(lines -> assertThat(lines.get(3)).contains(" stands  leadership ", " second "));
-                zklock.in().write('\n'); // the command ends, and the leadership is given back
-                zklock.in().flush();
+                Files.createFile(enough()); // the command ends, and the leadership is given back
                 await().atMost(RunningZkLock.LIMIT).until(second::hasLeadership);
+                Files.delete(enough());
                 awaitNodes(2);
                 assertThat(terms(zklock)).hasSize(1);
                 second.close();
@@ -168,7 +174,34 @@ class LeadIT {
         }
     }
 
+    /** The command takes its time; zklock, which is to end with it, waits. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT", "QUIT"})
+    @Tag("H153")
+    void signalledLeader_isFollowedByTheNext_whenItsCommandHasEnded(String name)
+            throws IOException, InterruptedException {
+        String stops = "echo told; until [ -e \"$1\" ]; do sleep 0.1; done; touch \"$1.ended\"; exit 3";
+        String slow = "trap '" + stops + "' " + name + "; echo term $ZKLOCK_FENCE; while :; do sleep 0.1; done";
+        try (RunningZkLock one = lead(NO_PAUSE, slow)) {
+            awaitTerms(one, 1);
+            try (RunningZkLock other = lead("--once", "[ -e \"$1.ended\" ] || echo beside the first; echo term 1")) {
+                awaitNodes(2);
+                one.signal(name);
+                one.awaitOut("told");
+                assertThat(Ran.zklock("ls", "--connect", server.connectString(), path)
+                                .out())
+                        .contains("1 leads, 1 stands");
+                assertThat(terms(other)).isEmpty();
+                Files.createFile(enough());
+                assertThat(one.awaitExit()).as(one.err()).isEqualTo(3);
+                assertThat(other.awaitExit()).as(other.err()).isZero();
+                assertThat(other.out()).isEqualTo("term 1\n");
+            }
+        }
+    }
+
     @Test
+    @Tag("H153")
     void killedLeader_isFollowedByTheNext_whenItsCommandHasEnded() throws IOException, InterruptedException {
         try (RunningZkLock one = lead(NO_PAUSE, LEADS)) {
             awaitTerms(one, 1);
