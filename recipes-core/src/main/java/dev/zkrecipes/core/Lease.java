@@ -156,4 +156,26 @@ public interface Lease extends AutoCloseable {
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     CompletableFuture<Void> closeAsync();
+
+    /**
+     * Releases this hold when {@code delay} has passed, by the client's own timer: no thread waits. For a lock that is
+     * to be kept for a minimum time, although the work under it has ended.
+     *
+     * <p>Until then the lease stays as it is, and from now on any thread may close it, which ends the wait. So does a
+     * loss; a loss also closes the lease. Of several calls, the one whose time is over first counts. The time of
+     * {@link LockOptions#withHoldAtMost} goes on: call {@link #prolong} first if it might be over sooner. When the
+     * client is closed, the lock is given back at once.
+     *
+     * <p>A hold that belongs to a thread still counts for that thread: it may re-enter meanwhile, and if it does, the
+     * lock is released with the last of its holds. Use {@link InterProcessLock#acquireAsync} for a time that also holds
+     * for the thread itself.
+     *
+     * @param delay how long from now on, up to 36500 days; zero closes it now
+     * @return what {@link #closeAsync()} returns
+     * @throws IllegalArgumentException if {@code delay} is out of these bounds
+     * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
+     * @throws UnsupportedOperationException if the lock is of another library or of several clients, whose leases
+     *     belong to the thread that acquires them
+     */
+    CompletableFuture<Void> closeAfter(Duration delay);
 }

@@ -141,7 +141,19 @@ public final class ZooKeeperClient implements AutoCloseable {
         return engine.ownerLabel();
     }
 
-    /** Closes the client; further calls do nothing. Waits at most for the request time-out. Never throws. */
+    /**
+     * Closes the client; further calls do nothing. Never throws. In this order:
+     *
+     * <ol>
+     *   <li>What stands on the client ends, such as elections: a leader is told that its term is over, and its node is
+     *       deleted when its work has ended. That waits at most for {@link ZooKeeperClientBuilder#closeTimeout}, and
+     *       not for work that calls this method itself.
+     *   <li>Every lease is LOST and every request fails with {@link ClientClosedException}; what was granted and not
+     *       closed is deleted. That waits at most for the request time-out.
+     * </ol>
+     *
+     * <p>On ZooKeeper's event thread it only begins to close, and does not wait.
+     */
     @Override
     public void close() {
         engine.close();

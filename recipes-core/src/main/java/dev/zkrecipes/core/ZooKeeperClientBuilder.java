@@ -39,6 +39,7 @@ public final class ZooKeeperClientBuilder {
 
     private @Nullable Duration sessionTimeout;
     private @Nullable Duration requestTimeout;
+    private Duration closeTimeout = Duration.ofSeconds(10);
     private Duration firstRetryDelay = Duration.ofMillis(20);
     private Duration longestRetryDelay = Duration.ofSeconds(1);
     private String namespace = "/";
@@ -108,6 +109,19 @@ public final class ZooKeeperClientBuilder {
      */
     public ZooKeeperClientBuilder requestTimeout(Duration timeout) {
         requestTimeout = checked(timeout, "requestTimeout", 1);
+        return this;
+    }
+
+    /**
+     * How long {@link ZooKeeperClient#close()} waits at most for what stands on the client to end its work: elections
+     * whose leader has to stop, jobs. What is still at work then is named in a warning, and loses its locks. Default 10
+     * seconds.
+     *
+     * @param timeout from 0, which waits for nothing, to 2^31-1 milliseconds
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder closeTimeout(Duration timeout) {
+        closeTimeout = checked(timeout, "closeTimeout", 0);
         return this;
     }
 
@@ -310,6 +324,7 @@ public final class ZooKeeperClientBuilder {
                 new ClientSettings(
                         sessionTimeout == null ? DEFAULT_SESSION : sessionTimeout,
                         requestTimeout,
+                        closeTimeout,
                         firstRetryDelay,
                         longestRetryDelay,
                         namespace,

@@ -206,6 +206,11 @@ final class ElectionAsLock extends DelegatingLock {
         }
 
         @Override
+        public CompletableFuture<Void> closeAfter(Duration delay) {
+            throw new UnsupportedOperationException("a leader resigns or leaves at once");
+        }
+
+        @Override
         public String toString() {
             return election.toString();
         }

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.spi;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockException;
@@ -10,6 +11,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
+import dev.zkrecipes.core.internal.lock.Hold;
 import dev.zkrecipes.core.internal.lock.OwnedLock.Owner;
 import dev.zkrecipes.core.internal.lock.PathQueries;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The engine for one path and one driver: the loop that all recipes share.
@@ -159,6 +162,38 @@ public final class LockInternals {
      */
     public Optional<LockException> notSeenBusy(Optional<CompletableFuture<Lease>> request, Duration waited) {
         return EngineLock.unseen(client, spec, request, waited);
+    }
+
+    /**
+     * From now on any thread may close this hold; its thread may re-enter while it stands. For a hold that something
+     * else ends than the thread that acquired it, such as a transaction. A lock of another library may still refuse
+     * every other thread.
+     *
+     * @param lease a lease of this library's
+     * @throws IllegalArgumentException if it is not
+     * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
+     */
+    public static void letAnyThreadClose(Lease lease) {
+        if (!(Objects.requireNonNull(lease, "lease") instanceof Hold hold)) {
+            throw new IllegalArgumentException("not a lease of this library: " + lease);
+        }
+        hold.letAnyThreadClose();
+    }
+
+    /**
+     * Has {@link ZooKeeperClient#close()} end something first that stands on the client, such as an election: before
+     * any lease is lost, while requests are still answered and callbacks run. The close waits for it no longer than the
+     * client's {@linkplain dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; then it logs what is
+     * still at work, and goes on. A client that ends itself because of an error in it waits for nothing.
+     *
+     * @param end begins the end, without waiting, and returns when it is over. It is called by every call of {@code
+     *     close()} that comes before that, on the thread that calls: what would wait for that very thread, because
+     *     {@code close()} was called by what is to end, must not be waited for. What it throws is logged
+     * @return takes it back; has no effect on a close that has begun
+     * @throws ClientClosedException if the client is closed, or is just being closed
+     */
+    public Runnable endBeforeClient(Supplier<CompletableFuture<Void>> end) {
+        return client.endBefore(path(), Objects.requireNonNull(end, "end"));
     }
 
     /** {@return a new executor for a recipe's listeners: one after another, on the client's callback executor} */

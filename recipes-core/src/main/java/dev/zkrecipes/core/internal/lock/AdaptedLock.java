@@ -16,6 +16,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -149,6 +150,22 @@ public final class AdaptedLock extends OwnedLock {
                 Throwables.throwIfUnchecked(Objects.requireNonNull(e.getCause()));
             }
         }
+    }
+
+    @Override
+    public EngineScheduler timers() {
+        if (worksOn == null) {
+            throw new UnsupportedOperationException("the lock " + path()
+                    + " is of another library or of several clients, so its leases belong to the thread that acquires"
+                    + " them: close the lease on that thread");
+        }
+        return worksOn.scheduler();
+    }
+
+    /** The foreign lock may block. */
+    @Override
+    public void runClose(Runnable close) {
+        callbacks().run(close);
     }
 
     @Override

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Preconditions;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.acquire.Requests;
@@ -28,12 +29,17 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +62,11 @@ public final class EngineClient {
     final LockDataTable holds;
     private final @Nullable SlowWaits slowWaits;
 
+    /** What ends before the leases, so that it can give back in order what it holds. */
+    private record Standing(String path, Supplier<CompletableFuture<Void>> end) {}
+
+    private final Set<Standing> standing = ConcurrentHashMap.newKeySet();
+    private volatile boolean endsStanding; // close() was called
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
@@ -229,14 +240,74 @@ public final class EngineClient {
 
     // ---- Its end.
 
+    /** See LockInternals.endBeforeClient. */
+    public Runnable endBefore(String path, Supplier<CompletableFuture<Void>> end) {
+        Standing added = new Standing(path, end);
+        standing.add(added);
+        if (endsStanding) { // looked at afterwards: whoever closes ends those that stand then
+            standing.remove(added);
+            throw requests.closedFor(path);
+        }
+        return () -> standing.remove(added);
+    }
+
     public void close() {
+        Duration most = beginClose() ? requestTimeout() : requestTimeout().plus(settings.closeTimeout());
+        if (Blocking.mayBlock(scheduler)) {
+            Blocking.awaitQuietly(closed, Deadline.after(most, scheduler));
+        }
+    }
+
+    /** Returns whether nothing, or nothing any more, has to end first. */
+    @CanIgnoreReturnValue
+    boolean beginClose() {
+        endsStanding = true;
+        CompletableFuture<Void> over = endOf(closing.get() ? List.of() : List.copyOf(standing));
+        Completion.on(over, (done, failure) -> closeNow());
+        return over.isDone();
+    }
+
+    /**
+     * Has these end, and completes when all have, or the time is over. If two threads close, each has them end, and the
+     * first that need not wait any longer closes: one of them may be what the other waits for.
+     */
+    private CompletableFuture<Void> endOf(List<Standing> first) {
+        Map<Standing, CompletableFuture<Void>> ends = new LinkedHashMap<>();
+        for (Standing each : first) {
+            try {
+                ends.put(each, each.end().get());
+            } catch (Throwable t) { // of a recipe
+                log.warn("What stands on the lock {} could not be ended before its client is closed.", each.path(), t);
+            }
+        }
+        CompletableFuture<Void> over = CompletableFuture.allOf(ends.values().toArray(CompletableFuture<?>[]::new));
+        if (over.isDone()) {
+            return over;
+        }
+        CompletableFuture<Void> limited = new CompletableFuture<>();
+        Timer limit = scheduler.schedule(settings.closeTimeout(), () -> {
+            ends.values().removeIf(CompletableFuture::isDone);
+            if (!closing.get()) {
+                log.warn(
+                        "The lock client is being closed, and what stands on {} has not ended its work within {}: it may"
+                                + " still be at work while others have its locks. Let it end sooner, or raise closeTimeout.",
+                        ends.keySet().stream().map(Standing::path).toList(),
+                        settings.closeTimeout());
+            }
+            limited.complete(null);
+        });
+        Completion.on(over, (done, failure) -> {
+            limit.cancel();
+            limited.complete(null);
+        });
+        return limited;
+    }
+
+    private void closeNow() {
         if (closing.compareAndSet(false, true)) {
             requests.close();
             connection.endWaits();
             scheduler.execute(this::endInOrder);
-        }
-        if (Blocking.mayBlock(scheduler)) {
-            Blocking.awaitQuietly(closed, Deadline.after(requestTimeout(), scheduler));
         }
     }
 
@@ -317,6 +388,7 @@ public final class EngineClient {
                             + " fails. Make a new client, and report the error with its stack trace.",
                     cause);
         }
+        endsStanding = true;
         closing.set(true);
         connection.endWaits();
         List<KeepAlive.Grant> held = endLeasesAndRequests(

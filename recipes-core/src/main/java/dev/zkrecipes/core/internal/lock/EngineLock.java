@@ -24,6 +24,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -242,6 +243,16 @@ public final class EngineLock extends OwnedLock {
         if (tells) {
             Blocking.throwFailure(givenBack);
         }
+    }
+
+    @Override
+    public EngineScheduler timers() {
+        return client.scheduler();
+    }
+
+    @Override
+    public void runClose(Runnable close) {
+        close.run();
     }
 
     @Override

@@ -15,6 +15,8 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -59,6 +61,12 @@ public final class Hold implements MultiLease, Held.Listener {
         /** Waits for what was given back with the hold, if the lock is to; {@code tells} if it throws the refusal. */
         void confirm(Hold closed, boolean tells);
 
+        /** What sets the timers of holds. Throws if they belong to the thread that acquires them for good. */
+        EngineScheduler timers();
+
+        /** Runs, on a thread of the client, what gives back a hold. */
+        void runClose(Runnable close);
+
         /** A thread has died in the middle of what nobody else does. */
         void fail(RuntimeException why);
     }
@@ -70,6 +78,7 @@ public final class Hold implements MultiLease, Held.Listener {
         }
     }
 
+    private static final Duration MOST_DELAY = Duration.ofDays(36_500);
     private static final Closing DECIDING = Closing.givingBackNothing(LeaseState.HELD); // before each of the others
     private static final Closing RELEASED = Closing.givingBackNothing(LeaseState.RELEASED);
     private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
@@ -269,16 +278,50 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().released();
     }
 
+    @Override
+    public CompletableFuture<Void> closeAfter(Duration delay) {
+        Objects.requireNonNull(delay, "delay");
+        if (delay.isNegative() || delay.compareTo(MOST_DELAY) > 0) {
+            throw new IllegalArgumentException("delay is " + delay + ", must be from 0 to 36500 days");
+        }
+        if (delay.isZero() || isClosed()) {
+            return closeAsync();
+        }
+        EngineScheduler timers = lock.timers();
+        letAnyThreadClose();
+        Runnable close = () -> lock.runClose(() -> beginClosing(false));
+        Timer timer = timers.schedule(delay, close);
+        Completion.on(listeners().ended, (how, failure) -> {
+            timer.cancel();
+            if (!isClosed()) { // it is lost
+                close.run();
+            }
+        });
+        return listeners().released();
+    }
+
+    /** From now on any thread may close it. Its owner may re-enter as long as it stands. */
+    public void letAnyThreadClose() {
+        requireMayClose();
+        data.expectOtherThreads();
+        listeners().anyThreadCloses = true;
+    }
+
+    private void requireMayClose() {
+        Listeners told = listeners;
+        if (!data.mayClose() && (told == null || !told.anyThreadCloses)) {
+            throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
+                    + data.ownerName() + ", which is alive: only that thread may close it");
+        }
+    }
+
     /** Whether this call closes it, giving back what only it stands on; {@link Origin#confirm} waits for that. */
     @CanIgnoreReturnValue
     boolean beginClosing(boolean waits) {
         if (isClosed()) {
             return false;
         }
-        if (!data.mayClose()) {
-            throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
-                    + data.ownerName() + ", which is alive: only that thread may close it");
-        }
+        requireMayClose();
         // What it is closed as is found out after that: a loss that is told to an open hold is seen then.
         if (!CLOSING.compareAndSet(this, null, DECIDING)) {
             return false;
@@ -333,9 +376,10 @@ public final class Hold implements MultiLease, Held.Listener {
         return "Lease[" + path() + ", " + state() + ", " + standsOn + "]";
     }
 
-    /** Who is told of one hold. Most end without anybody asking for that. */
+    /** Who is told of one hold, and who but its owner may close it. Most end without anybody asking for that. */
     static final class Listeners {
         private final Callbacks callbacks;
+        private volatile boolean anyThreadCloses;
         private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
         private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
         private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();

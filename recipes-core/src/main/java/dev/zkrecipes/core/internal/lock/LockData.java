@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use.
- * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them.
- * Whoever looks meanwhile misses nothing that was open before. Thread-safe.
+ * They are found by path and rule. A thread opens and closes its own; once it is dead, or if it said so of a hold, any
+ * thread may close them. Whoever looks meanwhile misses nothing that was open before. Thread-safe.
  *
  * <p>A hold that is closed counts no more; to take it out only frees memory. A {@link Loose} one is kept only weakly: a
  * lost one counts no more once nobody has its lease, as no one else could ever close it.
@@ -132,6 +132,7 @@ public final class LockData implements Held.Listener {
     private final @Nullable ReferenceQueue<Hold> dropped; // of those that belong to no thread
     private final Consumer<LockData> useless; // told when it is of no more use
     private final Map<String, Link> open = new ConcurrentHashMap<>(1); // by path, the youngest first
+    private volatile boolean hasOtherThreads; // which may close a hold while the owner re-enters
     private @Nullable Set<String> warnedOf; // confined to the engine thread
 
     private LockData(@Nullable Thread owner, @Nullable ReferenceQueue<Hold> dropped, Consumer<LockData> useless) {
@@ -191,9 +192,13 @@ public final class LockData implements Held.Listener {
         for (int i = 0; i < paths.size(); i++) {
             open.computeIfPresent(paths.get(i), (path, youngest) -> youngest.without(over));
         }
-        if (open.isEmpty()) {
+        if (open.isEmpty() && mayClose()) { // a living owner may be just opening another one
             useless.accept(this);
         }
+    }
+
+    void expectOtherThreads() {
+        hasOtherThreads = true;
     }
 
     // ---- Lost holds that nobody has any more.
@@ -377,11 +382,23 @@ public final class LockData implements Held.Listener {
 
     // ---- Re-entry.
 
-    /** Opens one more hold of a lock by the owner, on the {@link #grantsToReenter}. */
+    /**
+     * Opens one more hold of a lock by the owner, on the {@link #grantsToReenter}; null if another thread has closed
+     * the one that it would stand beside. Looked at afterwards: who closes that one from then on finds the new one.
+     */
+    @Nullable
     Hold reenter(Hold.Origin lock, List<? extends Held> grants) {
         Hold again = new Hold(lock, grants, this);
         opened(again);
+        if (hasOtherThreads && grants.stream().anyMatch(grant -> !isHeldBeside(again, grant))) {
+            again.beginClosing(false);
+            return null;
+        }
         return again;
+    }
+
+    private boolean isHeldBeside(Hold hold, Held grant) {
+        return youngest(grant.spec().path(), (other, same) -> other != hold && other.standsOn(same), grant) != null;
     }
 
     /**

@@ -37,7 +37,8 @@ public final class LockDataTable {
     /** Nothing depends on it, but people wait for the message. */
     static final Duration PERIOD = Duration.ofSeconds(1);
 
-    // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
+    // A thread adds and removes only its own record; the close of a dead thread's last hold, or the look, removes that
+    // one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
     final ReferenceQueue<Hold> dropped = new ReferenceQueue<>(); // of leases that nobody has any more

@@ -159,8 +159,14 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
     private @Nullable Lease reenter() {
         requireOpen();
-        List<? extends Held> grants = toReenter();
-        return grants == null ? null : Objects.requireNonNull(table.mine()).reenter(this, grants);
+        while (true) {
+            List<? extends Held> grants = toReenter();
+            Lease again =
+                    grants == null ? null : Objects.requireNonNull(table.mine()).reenter(this, grants);
+            if (grants == null || again != null) {
+                return again;
+            }
+        }
     }
 
     /** Throws if the calling thread would wait for itself, holding it in part or another way, or has lost it. */

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public record ClientSettings(
         Duration sessionTimeout,
         @Nullable Duration requestTimeout,
+        Duration closeTimeout,
         Duration firstRetryDelay,
         Duration longestRetryDelay,
         String namespace,

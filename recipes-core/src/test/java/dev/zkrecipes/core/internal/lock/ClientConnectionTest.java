@@ -35,6 +35,7 @@ class ClientConnectionTest {
     private static final ClientSettings SETTINGS = new ClientSettings(
             Duration.ofSeconds(30),
             Duration.ofHours(1),
+            Duration.ofSeconds(10),
             Duration.ofMillis(100),
             Duration.ofSeconds(1),
             "/",
