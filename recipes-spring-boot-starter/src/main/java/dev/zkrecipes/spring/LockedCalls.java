@@ -73,6 +73,7 @@ final class LockedCalls implements SmartLifecycle {
                 throw new LockLostException("the lock " + lease.path() + " was lost while " + method.name()
                         + " ran: another process may have done the same meanwhile, so check what it did");
             }
+            method.requireEnded(result);
             return result;
         } finally {
             leases.remove(lease);
