@@ -29,6 +29,7 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
                 return bean;
             }
         });
+        Transactions.lookBeforeCommits(beans);
         AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
     }
 

@@ -6,6 +6,8 @@ package dev.zkrecipes.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -18,13 +20,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +46,9 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What a method with {@link WithLock} may rely on. */
@@ -99,6 +107,12 @@ class WithLockIT {
         @Transactional
         @WithLock("/orders/{#id}")
         void pay(String id) {}
+
+        @Transactional
+        @WithLock("/orders/{#id}")
+        void payAnd(String id, Runnable more) {
+            more.run();
+        }
     }
 
     /** Notes how many nodes the lock of order 7 has when a transaction begins and ends. */
@@ -107,6 +121,8 @@ class WithLockIT {
         private final transient EmbeddedZooKeeper server;
         private final transient List<String> log = new ArrayList<>();
         private boolean isActive;
+        /** A container has the transaction, and tells of its end when and where it likes. */
+        private transient @Nullable List<TransactionSynchronization> toldByTheContainer;
 
         Database(EmbeddedZooKeeper server) {
             this.server = server;
@@ -149,6 +165,12 @@ class WithLockIT {
         }
 
         @Override
+        protected void registerAfterCompletionWithExistingTransaction(
+                Object transaction, List<TransactionSynchronization> synchronizations) {
+            toldByTheContainer = synchronizations;
+        }
+
+        @Override
         protected void doRollback(DefaultTransactionStatus status) {
             note("rollback");
         }
@@ -161,7 +183,10 @@ class WithLockIT {
                 .getPropertySources()
                 .addFirst(new MapPropertySource(
                         "test",
-                        Map.of("zkrecipes.connect-string", server.connectString(), "zkrecipes.wait-at-most", "1h")));
+                        Map.of(
+                                "zkrecipes.connect-string", server.connectString(),
+                                "zkrecipes.wait-at-most", "1h",
+                                "zkrecipes.close-timeout", "1h")));
         context.registerBean(EmbeddedZooKeeper.class, () -> server, definition -> definition.setDestroyMethodName(""));
         context.register(Application.class);
         context.refresh();
@@ -230,7 +255,7 @@ class WithLockIT {
     void value_withoutATextOfItsOwn_failsTheCall() {
         assertThatThrownBy(() -> orders.ship(null, () -> "never"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("@WithLock of Orders.ship: {#id} is null");
+                .hasMessageContaining("@WithLock of Orders.ship: {#id}: it is null");
         assertThatThrownBy(() -> orders.ship(new Object(), () -> "never"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("java.lang.Object");
@@ -284,6 +309,121 @@ class WithLockIT {
         assertThat(nodes("/orders/7")).isEmpty();
     }
 
+    private void expireSession() {
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        InterProcessMutex mutex = new InterProcessMutex(client, "/orders/7");
+        assertThat(server.expireSession(client.zooKeeper().orElseThrow().getSessionId()))
+                .isTrue();
+        Soon.await().until(() -> !mutex.isAcquiredInThisProcess());
+    }
+
+    /** What a listener does, or a query that is flushed: the method has returned, and nothing is committed yet. */
+    private static void beforeTheCommit(Runnable work) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void beforeCompletion() {
+                work.run();
+            }
+        });
+    }
+
+    @Test
+    @Tag("H135")
+    void lockLostBetweenTheReturnAndTheCommit_rollsBack_andIsTold() {
+        assertThatThrownBy(() -> orders.payAnd("7", () -> beforeTheCommit(this::expireSession)))
+                .isInstanceOf(LockLostException.class)
+                .hasMessage(
+                        "the lock /orders/7 of Orders.payAnd was lost before the transaction was committed, so it is"
+                                + " rolled back");
+        assertThat(context.getBean(Database.class).log).containsExactly("begin, 1", "rollback, 0");
+    }
+
+    @Test
+    @Tag("H135")
+    void lockOfACallWithinATransaction_lostBeforeTheCommit_rollsBack_andIsTold() {
+        TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        assertThatThrownBy(() -> transaction.executeWithoutResult(status -> {
+                    orders.count("7");
+                    expireSession();
+                }))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("the lock /orders/7 of Orders.count was lost before the transaction");
+        assertThat(context.getBean(Database.class).log).containsExactly("begin, 0", "rollback, 0");
+    }
+
+    @Test
+    @Tag("H132")
+    void transactionThatEndsOnAnotherThread_releasesTheLock() throws Exception {
+        Database container = context.getBean(Database.class);
+        container.isActive = true;
+        new TransactionTemplate(container).executeWithoutResult(status -> {
+            orders.count("7");
+            orders.pay("7");
+        });
+        assertThat(nodes("/orders/7"))
+                .as("the container's transaction is under way")
+                .hasSize(1);
+        assertThat(orders.count("7")).as("the thread re-enters").isEqualTo(1);
+        Thread reaper = new Thread(() -> TransactionSynchronizationUtils.invokeAfterCompletion(
+                container.toldByTheContainer, TransactionSynchronization.STATUS_ROLLED_BACK));
+        reaper.start();
+        reaper.join();
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void closingClient_waitsForMethods_andLetsNoneBegin() {
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        CompletableFuture<Object> works = inBackground(() -> orders.ship(7, () -> {
+            begun.complete(null);
+            mayEnd.await();
+            return "shipped";
+        }));
+        Soon.get(begun);
+        CompletableFuture<Object> closed = inBackground(() -> {
+            client.close();
+            return client.connectionState();
+        });
+        Soon.await().until(() -> {
+            try {
+                return orders.count("8") == 0;
+            } catch (ClientClosedException closing) {
+                return true;
+            }
+        });
+        assertThat(nodes("/orders/8")).isEmpty();
+        assertThat(nodes("/orders/7")).hasSize(1);
+        assertThat(closed).isNotDone();
+        mayEnd.countDown();
+        assertThat(Soon.get(works)).isEqualTo("shipped");
+        assertThat(Soon.get(closed)).isEqualTo(ConnectionState.CLOSED);
+    }
+
+    @Test
+    void methodThatClosesTheClient_isNotWaitedFor_andHasLostItsLock() {
+        assertThatThrownBy(() -> orders.ship(7, () -> {
+                    context.close();
+                    return "shipped";
+                }))
+                .isInstanceOf(LockLostException.class);
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    /** Runs this on a thread of its own; what it throws is the result. */
+    private static CompletableFuture<Object> inBackground(Callable<?> work) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return Objects.requireNonNull(work.call());
+                    } catch (Exception e) {
+                        return e;
+                    }
+                },
+                task -> new Thread(task).start());
+    }
+
     @Test
     void stoppingApplication_endsItsWaits_andLetsWorkEnd() throws Exception {
         LockedCalls calls = context.getBean(LockedCalls.class);
@@ -312,13 +452,7 @@ class WithLockIT {
         }
         calls.start();
         Lease lease = new InterProcessMutex(other, "/orders/7").acquireAsync().join();
-        CompletableFuture<Object> waits = CompletableFuture.supplyAsync(() -> {
-            try {
-                return String.valueOf(orders.ship(7, () -> "waited again"));
-            } catch (Exception e) {
-                return e;
-            }
-        });
+        CompletableFuture<Object> waits = inBackground(() -> orders.ship(7, () -> "waited again"));
         Soon.await().until(() -> nodes("/orders/7").size() == 2);
         lease.close();
         assertThat(Soon.get(waits)).isEqualTo("waited again");
