@@ -374,7 +374,7 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     private void begin(CompletableFuture<?> asked, Lease lease) {
-        Term next = Term.of(lease);
+        Term next = Term.of(lease, engine);
         if (!answer(asked, next, null) || next == null) {
             var unused = lease.closeAsync();
             look();

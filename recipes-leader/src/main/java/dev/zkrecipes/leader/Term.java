@@ -6,6 +6,8 @@ package dev.zkrecipes.leader;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.spi.LockInternals;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -25,20 +27,22 @@ public final class Term {
     final CompletableFuture<CompletableFuture<Void>> gone = new CompletableFuture<>(); // the release
     List<LeaderListener> told = List.of(); // of the beginning; used by one call at a time
 
+    private final LockInternals engine;
     private final long number;
     private final CompletableFuture<LeaseState> over = new CompletableFuture<>(); // decides; nothing depends on it
     private final CompletableFuture<Optional<Throwable>> done = new CompletableFuture<>(); // how its work ended
     private volatile @Nullable Thread worker;
 
-    private Term(Lease lease) {
+    private Term(Lease lease, LockInternals engine) {
         this.lease = lease;
+        this.engine = engine;
         this.number = lease.fencingToken();
     }
 
     /** Null if the lease is lost already. */
-    static @Nullable Term of(Lease lease) {
+    static @Nullable Term of(Lease lease, LockInternals engine) {
         try {
-            return new Term(lease);
+            return new Term(lease, engine);
         } catch (LockLostException e) {
             return null;
         }
@@ -79,6 +83,27 @@ public final class Term {
     /** {@return whether this process leads: the state is HELD, by the local clock, without asking a server} */
     public boolean isValid() {
         return state() == LeaseState.HELD;
+    }
+
+    /**
+     * Waits while the term is SUSPENDED, as it is while the connection moves to another server. Asks no server: the
+     * client itself does, as soon as it is connected. A step of the leader's work may follow each {@code true}:
+     *
+     * <pre>{@code
+     * while (term.awaitValid(Duration.ofSeconds(30))) {
+     *     billing.next(term.number());
+     * }
+     * }</pre>
+     *
+     * @param atMost how long to wait; a suspended term is lost anyway when the session time-out has passed
+     * @return whether the term is {@linkplain #isValid valid}; false if it has ended, or the time is over
+     * @throws IllegalArgumentException if {@code atMost} is negative
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits, as the end of the term does
+     *     to the thread of {@link LeaderElection#run}
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public boolean awaitValid(Duration atMost) throws InterruptedException {
+        return engine.awaitProof(this::state, atMost) == LeaseState.HELD;
     }
 
     /**

@@ -38,9 +38,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @WithZooKeeper
 @Execution(ExecutionMode.CONCURRENT)
 class LeadIT {
-    /** Leads until it is told to end, or a line comes. */
-    private static final String LEADS =
-            "trap 'echo told; exit 3' TERM; echo term $ZKLOCK_FENCE; echo pid $$; until read -t 0.1 x; do :; done; exit 5";
+    /** Leads until it is told to end, or there is a file of the name {@code $1}. */
+    private static final String LEADS = "trap 'echo told; exit 3' TERM; echo term $ZKLOCK_FENCE; echo pid $$;"
+            + " until [ -e \"$1\" ]; do sleep 0.1; done; exit 5";
 
     /** The first term is lost while the launcher asks for it. */
     private static final String KEEPER_THAT_SAYS_STOP = """
@@ -71,7 +71,12 @@ class LeadIT {
     }
 
     private RunningZkLock lead(String option, String command) throws IOException, InterruptedException {
-        return RunningZkLock.start(folder, server, "lead", option, path, "bash", "-c", command);
+        return RunningZkLock.start(
+                folder, server, "lead", option, path, "bash", "-c", command, "bash", enough().toString());
+    }
+
+    private Path enough() {
+        return folder.resolve("enough");
     }
 
     private static List<Long> terms(RunningZkLock zklock) throws IOException {
@@ -126,9 +131,9 @@ class LeadIT {
                                 assertThat(lines.get(0)).isEqualTo(path + ": leader election, 1 leads, 1 stands"))
                         .satisfies(lines -> assertThat(lines.get(2)).contains(" leads   leadership "))
                         .satisfies(lines -> assertThat(lines.get(3)).contains(" stands  leadership ", " second "));
-                zklock.in().write('\n'); // the command ends, and the leadership is given back
-                zklock.in().flush();
+                Files.createFile(enough()); // the command ends, and the leadership is given back
                 await().atMost(RunningZkLock.LIMIT).until(second::hasLeadership);
+                Files.delete(enough());
                 awaitNodes(2);
                 assertThat(terms(zklock)).hasSize(1);
                 second.close();
