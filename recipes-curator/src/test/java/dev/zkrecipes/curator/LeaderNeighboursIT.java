@@ -8,19 +8,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.leader.LeaderListener;
 import dev.zkrecipes.leader.Term;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -160,19 +166,74 @@ class LeaderNeighboursIT {
         leads(election);
     }
 
-    @Test
-    void selectorOfCurators_isAMutex_andRefusesThisElection() throws Exception {
-        LeaderElection election = new LeaderElection(client, path);
-        try (LeaderSelector selector = new LeaderSelector(curator, path, new LeaderSelectorListenerAdapter() {
+    // ---- Curator's LeaderSelector, which is a mutex.
+
+    /** Leads until it is closed, whenever it is elected. */
+    private LeaderSelector selector() {
+        LeaderSelector selector = new LeaderSelector(curator, path, new LeaderSelectorListenerAdapter() {
             @Override
             public void takeLeadership(CuratorFramework leading) throws Exception {
                 new CountDownLatch(1).await(); // interrupted at the end
             }
-        })) {
-            selector.start();
+        });
+        selector.start();
+        return selector;
+    }
+
+    @Test
+    @Tag("H146")
+    void selector_leadsBesideOurLeader() throws Exception {
+        LeaderElection election = ours();
+        leads(election);
+        try (LeaderSelector selector = selector()) {
+            await().until(selector::hasLeadership);
+            assertThat(election.isLeader()).isTrue();
+            assertThatThrownBy(election::participants).isInstanceOf(IncompatibleNodeException.class);
+        }
+    }
+
+    @Test
+    @Tag("H146")
+    @Tag("alone")
+    void candidateThatSeesASelector_isRefused_andWarns() throws Exception {
+        LeaderElection leading = ours();
+        leads(leading);
+        LeaderElection election = new LeaderElection(client, path);
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try (LeaderSelector selector = selector()) {
             await().until(selector::hasLeadership);
             election.join();
             assertThatThrownBy(() -> election.awaitLeadership(LONG)).isInstanceOf(IncompatibleNodeException.class);
+            leading.resign().join();
+            assertThatThrownBy(() -> leading.awaitLeadership(LONG)).isInstanceOf(IncompatibleNodeException.class);
+        } finally {
+            System.setErr(terminal);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines().filter(line -> line.contains(path)))
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line).contains("WARN", "lock-", "LeaderSelector", "leads beside"));
+    }
+
+    /** So the work of an election on a new path may lead under our mutex on the old one while selectors are left there. */
+    @Test
+    @Tag("H146")
+    void selector_andOurMutex_takeTurns() throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        Lease first = mutex.acquireAsync().get();
+        try (LeaderSelector selector = selector()) {
+            await().until(() -> nodes() == 2);
+            CompletableFuture<Lease> second = mutex.acquireAsync();
+            await().until(() -> nodes() == 3);
+            assertThat(selector.hasLeadership()).isFalse();
+            first.closeAsync().get();
+            await().until(selector::hasLeadership);
+            assertThat(mutex.participants()).hasSize(2);
+            assertThat(second).isNotDone();
+            selector.interruptLeadership();
+            assertThat(Soon.get(second).isValid()).isTrue();
+            assertThat(selector.hasLeadership()).isFalse();
         }
     }
 

@@ -6,6 +6,7 @@ package dev.zkrecipes.curator;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
@@ -35,7 +36,8 @@ final class OurNames {
             InterProcessSemaphore.class,
             InterProcessMultiLock.class);
     private static final List<String> PACKAGES = Stream.concat(
-                    Stream.of(Lease.class, LockDriver.class, CuratorLocks.class), RECIPES.stream())
+                    Stream.of(Lease.class, LockDriver.class, CuratorLocks.class, LeaderElection.class),
+                    RECIPES.stream())
             .map(Class::getPackageName)
             .toList();
 

@@ -22,6 +22,8 @@ import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -185,6 +187,87 @@ class SemaphoreNeighboursIT {
                 .hasMessageContaining(path + " has no data where a semaphore keeps its limit")
                 .hasMessageContaining("Curator");
         held.giveBack();
+    }
+
+    /** Whoever deletes the folders has a path without a limit: it has to go, too. */
+    @ParameterizedTest
+    @EnumSource
+    void ourSemaphore_works_onceThePathItselfIsGone(Theirs theirs) throws Exception {
+        theirs.acquire(curator, path).giveBack();
+        Soon.await().until(() -> server.children(path + "/leases").isEmpty());
+        for (String folder : server.children(path)) {
+            curator.delete().deletingChildrenIfNeeded().forPath(path + "/" + folder);
+        }
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 2);
+        assertThatThrownBy(semaphore::acquire)
+                .isExactlyInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("has no data where a semaphore keeps its limit");
+        curator.delete().forPath(path);
+        semaphore.acquire().close();
+    }
+
+    // ---- The deprecated semaphore, which has no folders.
+
+    @SuppressWarnings("deprecation")
+    private Callable<Hold> deprecated(int permits) {
+        var semaphore = new org.apache.curator.framework.recipes.locks.InterProcessSemaphore(curator, path, permits);
+        return () -> {
+            var permit = semaphore.acquire();
+            return () -> semaphore.returnLease(permit);
+        };
+    }
+
+    private static CompletableFuture<Hold> async(Callable<Hold> request) {
+        CompletableFuture<Hold> wanted = new CompletableFuture<>();
+        new Thread(() -> {
+                    try {
+                        wanted.complete(request.call());
+                    } catch (Exception e) {
+                        wanted.completeExceptionally(e);
+                    }
+                })
+                .start();
+        return wanted;
+    }
+
+    private void awaitNodes(int count) {
+        Soon.await().until(() -> server.children(path).size() == count);
+    }
+
+    @Test
+    void deprecatedSemaphoreOfOnePermit_standsInOneQueueWithOurMutex() throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        Lease first = mutex.acquireAsync().get();
+        CompletableFuture<Hold> second = async(deprecated(1));
+        awaitNodes(2);
+        CompletableFuture<Lease> third = mutex.acquireAsync();
+        awaitNodes(3);
+        assertThat(mutex.participants()).hasSize(3);
+        assertThat(second).isNotDone();
+        first.closeAsync().get();
+        Hold permit = Soon.get(second);
+        assertThat(mutex.participants()).hasSize(2);
+        assertThat(third).isNotDone();
+        permit.giveBack();
+        Soon.get(third).closeAsync().get();
+    }
+
+    @Test
+    void deprecatedSemaphoreOfTwoPermits_givesOneBesideOurMutex_whichWaitsForAll() throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        Lease first = mutex.acquireAsync().get();
+        Hold beside = Soon.get(async(deprecated(2)));
+        assertThat(first.isValid()).isTrue();
+        first.closeAsync().get();
+        Hold another = Soon.get(async(deprecated(2)));
+        CompletableFuture<Lease> last = mutex.acquireAsync();
+        awaitNodes(3);
+        beside.giveBack();
+        awaitNodes(2);
+        assertThat(mutex.participants()).hasSize(2);
+        assertThat(last).isNotDone();
+        another.giveBack();
+        Soon.get(last).closeAsync().get();
     }
 
     @Test

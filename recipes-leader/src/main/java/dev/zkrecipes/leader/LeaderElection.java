@@ -4,6 +4,7 @@
 package dev.zkrecipes.leader;
 
 import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -35,9 +36,9 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>{@code
  * LeaderElection election = new LeaderElection(client, "/leaders/billing");
- * election.run(term -> {                        // joins, and leads whenever it is elected
- *     while (term.isValid()) {
- *         billing.next(term.number());          // interrupted when the term ends
+ * election.run(term -> {                                   // joins, and leads whenever it is elected
+ *     while (term.awaitValid(Duration.ofSeconds(30))) {    // waits while the connection is lost
+ *         billing.next(term.number());                     // interrupted when the term ends
  *     }
  * });
  * }</pre>
@@ -63,12 +64,19 @@ import org.slf4j.LoggerFactory;
  * does nothing; {@code join} while a term ends stands for the next one. A candidate whose request is refused or whose
  * client is closed has left.
  *
- * <p>Its nodes are named and ordered as those of Apache Curator's {@code LeaderLatch}: both stand in one queue.
- * Curator's {@code LeaderSelector} is a mutex: it and this refuse each other's path. Instances are thread-safe.
+ * <p><b>End:</b> {@link #close} waits until the leader has stopped and its node is deleted, and so do {@link #run},
+ * {@link #runOnce} and {@link ZooKeeperClient#close}, whatever is closed first.
+ *
+ * <p>Its nodes are named and ordered as those of Apache Curator's {@code LeaderLatch}: both stand in one queue. But
+ * Curator's {@code LeaderSelector} does not notice them, and leads beside a leader of this kind: do not mix the two on
+ * a path. Instances are thread-safe.
  */
 public final class LeaderElection implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(LeaderElection.class);
     private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    private static final String BESIDE_A_SELECTOR =
+            ". If that is a node of Curator's LeaderSelector (lock-), it leads beside a leader of this kind";
 
     private final LockInternals engine;
     private final InterProcessLock lock;
@@ -82,7 +90,10 @@ public final class LeaderElection implements AutoCloseable {
     private @Nullable LockException refusal; // why it is no candidate any more
     private @Nullable CompletableFuture<?> request; // under way; only ever cancelled
     private volatile @Nullable Term term; // leading, or ending
+    // Of the last term that began: its release, when listeners know of its end and its work has ended.
+    private volatile CompletableFuture<CompletableFuture<Void>> gone = new CompletableFuture<>();
     private @Nullable Term announced; // listeners know
+    private volatile @Nullable Thread telling; // a listener is called there
 
     /**
      * Makes a candidate with the default settings.
@@ -107,6 +118,7 @@ public final class LeaderElection implements AutoCloseable {
         this.engine = new LockInternals(client, path, new LeaderDriver(), options);
         this.lock = engine.unowned();
         this.calls = engine.callbacksInOrder();
+        gone.complete(CompletableFuture.completedFuture(null));
     }
 
     /**
@@ -134,40 +146,99 @@ public final class LeaderElection implements AutoCloseable {
      * @return as {@link #resign}
      */
     public CompletableFuture<Void> leave() {
-        CompletableFuture<?> withdrawn = guarded(() -> {
-            CompletableFuture<?> asked = request;
-            request = null;
-            refusal = null;
-            isCandidate = false;
-            return asked;
-        });
-        if (withdrawn != null) {
-            withdrawn.cancel(false);
-        }
-        settle(waiter -> waiter.complete(Optional.empty()));
-        return resign();
+        stop(null);
+        return gone.thenCompose(Function.identity());
     }
 
-    /** Leaves, as {@link #leave} does, and returns at once. */
+    /** For a reason: a candidate is withdrawn, and those that wait hear why. */
+    private void stop(@Nullable ClientClosedException why) {
+        CompletableFuture<?> asked;
+        boolean stood;
+        guard.lock();
+        try {
+            asked = request;
+            stood = isCandidate;
+            request = null;
+            refusal = stood || why == null ? why : refusal;
+            isCandidate = false;
+        } finally {
+            guard.unlock();
+        }
+        if (asked != null) {
+            asked.cancel(false);
+        }
+        var unused = resign();
+        if (why == null) {
+            settle(waiter -> waiter.complete(Optional.empty()));
+        } else if (stood) {
+            tellWithdrawn(why);
+        }
+    }
+
+    /**
+     * Leaves, as {@link #leave} does, and waits for the end of the term, if there is one: until the listeners' calls of
+     * {@link LeaderListener#termEnded} have returned, the work has ended and the node is deleted. So whatever is closed
+     * after that, the next leader begins when this one has stopped. {@link ZooKeeperClient#close()} ends terms in the
+     * same way before anything else, and stands for no other.
+     *
+     * <p>Waits for listeners and work at most for the client's {@linkplain
+     * dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}. What still works then is named in a
+     * warning; the node stays until it has ended, or until the client is closed. For the deletion it waits as
+     * {@link Lease#close} does. Interrupts do not end the wait, and the thread's flag is kept. It does not wait when it
+     * is called by a listener or by the work of this election, which would wait for themselves, or on ZooKeeper's event
+     * thread. Further calls, by any thread, wait for the same end. Never throws.
+     */
     @Override
     public void close() {
-        var unused = leave();
+        stop(null);
+        Term ending = term;
+        if (!isOwnThread() && !engine.awaitClosed(gone)) {
+            log.warn(
+                    "The election {} is closed, but {} has not ended in time. The leadership stays here until it has;"
+                            + " if the client is closed before that, the next leader begins beside it. Let it end sooner"
+                            + " (work is interrupted), or raise closeTimeout of the client.",
+                    lock.path(),
+                    whatWorks(ending));
+        }
+    }
+
+    /**
+     * As {@link #close}, without waiting; {@link #leave} by another name.
+     *
+     * @return as {@link #resign}
+     */
+    public CompletableFuture<Void> closeAsync() {
+        return leave();
+    }
+
+    /** Whether the caller is a listener or the work, or was called by them: it would wait for itself. */
+    private boolean isOwnThread() {
+        Term current = term;
+        Thread caller = Thread.currentThread();
+        return caller == telling || (current != null && current.isWorkOf(caller));
+    }
+
+    private String whatWorks(@Nullable Term ending) {
+        Thread listener = telling;
+        if (listener != null) {
+            return "a listener on the thread " + listener.getName();
+        }
+        return ending != null && ending.isAtWork() ? "its work" : "the executor of its listeners";
     }
 
     /**
      * Gives the leadership back and stands again, behind those that wait. Does nothing to a candidate that does not
      * lead. Returns at once. Half a round trip after the node is deleted, the next candidate leads.
      *
-     * @return completes when the term, if there was one, is told, its work done and its node gone; exceptionally with
-     *     {@link dev.zkrecipes.core.LockAccessException} if ZooKeeper refuses to delete the node
+     * @return completes when the last term, if there was one, is told, its work done and its node gone; exceptionally
+     *     with {@link dev.zkrecipes.core.LockAccessException} if ZooKeeper refuses to delete the node
      */
     public CompletableFuture<Void> resign() {
         Term current = term;
-        if (current == null) {
-            return CompletableFuture.completedFuture(null);
+        if (current != null) {
+            end(current);
         }
-        end(current);
-        return current.gone.thenCompose(Function.identity());
+        return gone.thenCompose(Function.identity());
     }
 
     /** {@return whether this leads: it has a term that is {@linkplain Term#isValid valid} now, by the local clock} */
@@ -240,9 +311,10 @@ public final class LeaderElection implements AutoCloseable {
 
     /**
      * Joins, and lets {@code work} lead in each term until it fails, the calling thread is interrupted, or somebody
-     * calls {@link #leave}; then leaves. When {@code work} returns, it resigns and stands again. Each term has a thread
-     * of its own, which the caller makes and waits for, and which is interrupted when the term ends. What the work
-     * throws after that is only logged. The next term begins when the work has ended, so let it heed interrupts.
+     * calls {@link #leave}; then {@linkplain #close closes}. When {@code work} returns, it resigns and stands again.
+     * Each term has a thread of its own, which the caller makes and waits for, however long that takes, and which is
+     * interrupted when the term ends. What the work throws after that is only logged. The next term begins when the
+     * work has ended, so let it heed interrupts.
      *
      * @param <E> what the work throws
      * @param work what only the leader does
@@ -366,6 +438,7 @@ public final class LeaderElection implements AutoCloseable {
             if (isWanted) {
                 request = null;
                 term = begun;
+                gone = begun == null ? gone : begun.gone;
                 refusal = why;
                 isCandidate = why == null;
             }
@@ -380,6 +453,13 @@ public final class LeaderElection implements AutoCloseable {
             look();
             return;
         }
+        try {
+            Runnable isOver = engine.endBeforeClient(this::endBeforeClient);
+            var unused = next.gone.thenRun(isOver);
+        } catch (ClientClosedException e) { // just now: it has not begun
+            stop(e);
+            return;
+        }
         calls.execute(() -> tellBegin(next));
         lease.onLost(() -> end(next));
     }
@@ -390,11 +470,27 @@ public final class LeaderElection implements AutoCloseable {
                 : new LockException("the request for " + lock.path() + " failed", failure);
         if (answer(asked, null, why)) {
             if (!(why instanceof ClientClosedException)) {
-                log.warn("No candidate for {} until join() is called again: {}", lock.path(), why.getMessage());
+                String beside = why instanceof IncompatibleNodeException ? BESIDE_A_SELECTOR : "";
+                log.warn(
+                        "No candidate for {} until join() is called again: {}{}",
+                        lock.path(),
+                        why.getMessage(),
+                        beside);
             }
-            calls.execute(() -> listeners.forEach(listener -> call(() -> listener.withdrawn(why))));
-            settle(waiter -> waiter.completeExceptionally(why));
+            tellWithdrawn(why);
         }
+    }
+
+    private void tellWithdrawn(LockException why) {
+        calls.execute(() -> listeners.forEach(listener -> call(() -> listener.withdrawn(why))));
+        settle(waiter -> waiter.completeExceptionally(why));
+    }
+
+    /** The client is being closed by this thread. */
+    private CompletableFuture<Void> endBeforeClient() {
+        stop(new ClientClosedException("the ZooKeeperClient of the election " + lock.path()
+                + " is closed; make a new client and an election on it"));
+        return isOwnThread() ? CompletableFuture.completedFuture(null) : gone.thenAccept(deletion -> {});
     }
 
     /** Ends the term, unless it has ended; returns whether this call did. */
@@ -431,10 +527,13 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     private void call(Runnable listener) {
+        telling = Thread.currentThread();
         try {
             listener.run();
         } catch (Throwable t) {
             log.warn("A listener of the election {} failed; the election is not affected. Fix it.", lock.path(), t);
+        } finally {
+            telling = null;
         }
     }
 

@@ -24,8 +24,9 @@ public interface LeaderListener {
     void termBegan(Term term);
 
     /**
-     * This process leads no more: stop what only the leader may do. {@link Term#state()} says why. After a resignation
-     * nobody else leads before this has returned, unless the session ends; after a loss somebody else may.
+     * This process leads no more: stop what only the leader may do. {@link Term#state()} says why. After a resignation,
+     * or when the election or its client is closed, nobody else leads before this has returned, unless the session ends
+     * or the close does not wait any longer; after a loss somebody else may.
      *
      * @param term the term, told once
      */

@@ -163,6 +163,14 @@ public final class Term {
         return worker == null ? CompletableFuture.completedFuture(Optional.empty()) : done;
     }
 
+    boolean isWorkOf(Thread thread) {
+        return worker == thread;
+    }
+
+    boolean isAtWork() {
+        return !workDone().isDone();
+    }
+
     @Override
     public String toString() {
         return "Term[" + lease.path() + ", number " + number + ", " + state() + "]";

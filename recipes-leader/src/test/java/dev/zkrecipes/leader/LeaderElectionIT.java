@@ -327,10 +327,10 @@ class LeaderElectionIT {
     void closedClient_endsTheTermAndTheCandidacy() throws Exception {
         Term term = bothStand();
         client.close();
-        assertThat(term.state()).isEqualTo(LeaseState.LOST);
+        assertThat(term.state()).isEqualTo(LeaseState.RELEASED);
         leads(other);
         await().until(() -> diary.lines.size() == 3);
-        assertThat(diary.lines).containsExactly("began 1", "ended 1 LOST", "withdrawn ClientClosedException");
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "withdrawn ClientClosedException");
         assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> one.run(ignored -> {})).isInstanceOf(ClientClosedException.class);
         Soon.get(one.leave());

@@ -7,6 +7,7 @@ import static dev.zkrecipes.schedules.PlayScene.PATH;
 import static dev.zkrecipes.schedules.PlayScene.check;
 
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.leader.LeaderListener;
 import dev.zkrecipes.leader.Term;
@@ -22,6 +23,8 @@ final class Elections {
             new Play("leader-leave-against-grant", Elections::leaveAgainstGrant),
             new Play("leader-resign-against-loss", Elections::resignAgainstLoss),
             new Play("leader-leave-against-join", Elections::leaveAgainstJoin),
+            new Play("leader-client-close-against-grant", Elections::clientCloseAgainstGrant),
+            new Play("leader-client-close-against-close", Elections::clientCloseAgainstClose),
             new Play("leader-work-against-loss", Elections::workAgainstLoss),
             new Play("leader-work-against-interrupt", Elections::workAgainstInterrupt));
 
@@ -66,7 +69,11 @@ final class Elections {
     }
 
     private static LeaderElection election(PlayScene scene, Diary diary) throws InterruptedException {
-        LeaderElection election = new LeaderElection(scene.client(), PATH);
+        return election(scene.client(), diary);
+    }
+
+    private static LeaderElection election(ZooKeeperClient client, Diary diary) {
+        LeaderElection election = new LeaderElection(client, PATH);
         election.addListener(diary);
         return election;
     }
@@ -91,6 +98,58 @@ final class Elections {
         scene.start("joins", election::join);
         scene.start("leaves, too", () -> election.leave().get());
         end(scene, election, diary);
+    }
+
+    /** Two candidates, one of which ends with its client: the other one begins when that is told of its end. */
+    private static LeaderElection rivalOf(Diary diary, PlayScene scene) throws InterruptedException {
+        LeaderElection rival = election(scene, new Diary());
+        rival.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                diary.isRight &= diary.present == null;
+            }
+
+            @Override
+            public void termEnded(Term term) {}
+        });
+        return rival;
+    }
+
+    private static void clientCloseAgainstGrant(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        ZooKeeperClient client = scene.client();
+        LeaderElection election = election(client, diary);
+        LeaderElection rival = rivalOf(diary, scene);
+        rival.join();
+        check(rival.awaitLeadership(LONG).isPresent(), "not elected");
+        election.join();
+        scene.start("resigns", () -> rival.resign().get());
+        scene.start("closes the client", client::close);
+        endBeside(scene, rival, diary);
+    }
+
+    private static void clientCloseAgainstClose(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        ZooKeeperClient client = scene.client();
+        LeaderElection election = election(client, diary);
+        LeaderElection rival = rivalOf(diary, scene);
+        election.join();
+        check(election.awaitLeadership(LONG).isPresent(), "not elected");
+        rival.join();
+        scene.start("closes the client", client::close);
+        scene.start("closes", () -> {
+            election.close();
+            check(diary.present == null, "closed before its end was told");
+        });
+        endBeside(scene, rival, diary);
+    }
+
+    private static void endBeside(PlayScene scene, LeaderElection rival, Diary diary)
+            throws InterruptedException, ExecutionException {
+        scene.joinAll();
+        check(rival.awaitLeadership(LONG).isPresent(), "not elected again");
+        rival.leave().get();
+        check(diary.isRight && diary.present == null, "told wrongly, or beside the next leader");
     }
 
     private static void resignAgainstLoss(PlayScene scene) throws InterruptedException, ExecutionException {

@@ -24,6 +24,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -173,7 +174,34 @@ class LeadIT {
         }
     }
 
+    /** The command takes its time; zklock, which is to end with it, waits. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT", "QUIT"})
+    @Tag("H153")
+    void signalledLeader_isFollowedByTheNext_whenItsCommandHasEnded(String name)
+            throws IOException, InterruptedException {
+        String stops = "echo told; until [ -e \"$1\" ]; do sleep 0.1; done; touch \"$1.ended\"; exit 3";
+        String slow = "trap '" + stops + "' " + name + "; echo term $ZKLOCK_FENCE; while :; do sleep 0.1; done";
+        try (RunningZkLock one = lead(NO_PAUSE, slow)) {
+            awaitTerms(one, 1);
+            try (RunningZkLock other = lead("--once", "[ -e \"$1.ended\" ] || echo beside the first; echo term 1")) {
+                awaitNodes(2);
+                one.signal(name);
+                one.awaitOut("told");
+                assertThat(Ran.zklock("ls", "--connect", server.connectString(), path)
+                                .out())
+                        .contains("1 leads, 1 stands");
+                assertThat(terms(other)).isEmpty();
+                Files.createFile(enough());
+                assertThat(one.awaitExit()).as(one.err()).isEqualTo(3);
+                assertThat(other.awaitExit()).as(other.err()).isZero();
+                assertThat(other.out()).isEqualTo("term 1\n");
+            }
+        }
+    }
+
     @Test
+    @Tag("H153")
     void killedLeader_isFollowedByTheNext_whenItsCommandHasEnded() throws IOException, InterruptedException {
         try (RunningZkLock one = lead(NO_PAUSE, LEADS)) {
             awaitTerms(one, 1);

@@ -143,8 +143,8 @@ public final class LockInternals {
     }
 
     /**
-     * Waits as {@link #await} does while a state is SUSPENDED. It looks every 20 ms and sends nothing: the client itself
-     * asks the server as soon as it is connected.
+     * Waits as {@link #await} does while a state is SUSPENDED. It looks every 20 ms and sends nothing: the client asks
+     * the server by itself as soon as it is connected.
      *
      * @param state that of a lease, or of what stands on one
      * @param atMost how long to wait
@@ -177,6 +177,26 @@ public final class LockInternals {
      */
     public <T> T awaitUninterruptibly(CompletableFuture<T> future) {
         return Blocking.uninterruptibly(() -> Blocking.await(future, client.scheduler()));
+    }
+
+    /**
+     * Waits as the close of what stands on a lock does: for the end of the work under it at most for the client's close
+     * time-out, then for the deletion of the node as {@link Lease#close} does. Interrupts do not end the wait, and the
+     * thread's flag is kept. Does not wait on ZooKeeper's event thread.
+     *
+     * @param ended completes, when the work has ended, with what {@link Lease#closeAsync} has returned
+     * @return false if the work has not ended in time
+     */
+    public boolean awaitClosed(CompletableFuture<CompletableFuture<Void>> ended) {
+        if (!Blocking.mayBlock(client.scheduler())) {
+            return true;
+        }
+        Blocking.awaitQuietly(ended, Deadline.after(client.settings().closeTimeout(), client.scheduler()));
+        if (!ended.isDone()) {
+            return false;
+        }
+        client.connection().awaitWhileConnected(ended.join());
+        return true;
     }
 
     /**

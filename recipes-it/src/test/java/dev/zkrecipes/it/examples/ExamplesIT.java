@@ -204,7 +204,7 @@ class ExamplesIT {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             LeaderElection election = new LeaderElection(client, "/leaders/billing");
             election.run(term -> {
-                while (term.isValid()) {
+                while (term.awaitValid(Duration.ofSeconds(30))) {
                     billing.next(term.number());
                 }
             });

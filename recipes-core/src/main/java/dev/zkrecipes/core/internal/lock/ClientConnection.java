@@ -196,7 +196,7 @@ public final class ClientConnection {
 
     /** Waits for its end, at most for the request time-out and while connected. Keeps the interrupt flag. */
     @SuppressWarnings("CollectionUndefinedEquality") // each is itself only
-    void awaitWhileConnected(CompletableFuture<Void> future) {
+    public void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         untilDisconnected.add(over);
         try {

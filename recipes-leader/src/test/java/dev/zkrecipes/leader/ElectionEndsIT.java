@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.leader;
+
+import static dev.zkrecipes.test.internal.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Soon;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Whatever ends a term in order, the next leader begins when this one has stopped: its listener is told of the end and takes its
+ * time, and its work does not heed interrupts. No close has a limit here that a test would live to see, unless it sets one.
+ */
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+@Tag("H153")
+class ElectionEndsIT {
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Duration FOR_EVER = Duration.ofDays(1);
+    private static final int LOOKS = 20;
+
+    private final EmbeddedZooKeeper server;
+    private final String path = "/ends-" + UUID.randomUUID();
+    private final CountDownLatch isTold = new CountDownLatch(1); // that it has to stop
+    private final CountDownLatch stop = new CountDownLatch(1);
+    private final AtomicInteger atWork = new AtomicInteger(); // calls that have not returned
+    private final CompletableFuture<Integer> nextBeganBeside = new CompletableFuture<>();
+    private ZooKeeperClient client;
+    private ZooKeeperClient rivals;
+    private LeaderElection one;
+    private LeaderElection next;
+
+    ElectionEndsIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    private void open(Duration closeTimeout) throws InterruptedException {
+        client = TestClients.connect(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(TestClients.LONG_SESSION)
+                .closeTimeout(closeTimeout));
+        one = new LeaderElection(client, path);
+        rivals = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        next = new LeaderElection(rivals, path);
+        next.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                nextBeganBeside.complete(atWork.get());
+            }
+
+            @Override
+            public void termEnded(Term term) {}
+        });
+    }
+
+    @AfterEach
+    void close() {
+        stop.countDown();
+        client.close();
+        rivals.close();
+    }
+
+    /** How it leads. Whatever its end is, it goes on until the test lets it stop. */
+    enum Form {
+        LISTENER,
+        RUN,
+        RUN_ONCE
+    }
+
+    /** Who ends it. */
+    enum Way {
+        ELECTION {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                election.close();
+            }
+        },
+        ELECTION_THEN_CLIENT {
+            @Override
+            @SuppressWarnings("try")
+            void end(ZooKeeperClient client, LeaderElection election) {
+                try (client;
+                        election) {}
+            }
+        },
+        CLIENT {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                client.close();
+            }
+        },
+        CLIENT_THEN_ELECTION {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                client.close();
+                election.close();
+            }
+        },
+        BEGUN_THEN_CLIENT {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                var unused = election.closeAsync();
+                client.close();
+            }
+        },
+        RESIGNATION_THEN_CLIENT {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                var unused = election.resign();
+                client.close();
+            }
+        },
+        TWO_THREADS_THEN_CLIENT {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                Thread other = new Thread(election::close);
+                other.start();
+                election.close();
+                Soon.get(CompletableFuture.runAsync(() -> joined(other)));
+                client.close();
+            }
+        },
+        CLIENT_BY_TWO_THREADS {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                Thread other = new Thread(client::close);
+                other.start();
+                client.close();
+                joined(other);
+            }
+        },
+        INTERRUPTED_THREAD {
+            @Override
+            void end(ZooKeeperClient client, LeaderElection election) {
+                Thread.currentThread().interrupt();
+                election.close();
+                assertThat(Thread.currentThread().isInterrupted()).isTrue();
+                client.close();
+                assertThat(Thread.interrupted()).isTrue();
+            }
+        };
+
+        abstract void end(ZooKeeperClient client, LeaderElection election);
+
+        private static void joined(Thread thread) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    private static <T> CompletableFuture<T> async(Callable<T> call) {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        new Thread(() -> {
+                    try {
+                        done.complete(call.call());
+                    } catch (Throwable t) {
+                        done.completeExceptionally(t);
+                    }
+                })
+                .start();
+        return done;
+    }
+
+    private void untilItMayStop() {
+        while (stop.getCount() > 0) {
+            try {
+                stop.await();
+            } catch (InterruptedException e) {
+                isTold.countDown();
+            }
+        }
+    }
+
+    /** Leads, and the next one stands in the queue. */
+    private CompletableFuture<?> lead(Form form) throws InterruptedException {
+        CompletableFuture<?> runs = CompletableFuture.completedFuture(null);
+        if (form == Form.LISTENER) {
+            one.addListener(new LeaderListener() {
+                @Override
+                public void termBegan(Term term) {
+                    atWork.incrementAndGet();
+                }
+
+                @Override
+                public void termEnded(Term term) {
+                    isTold.countDown();
+                    untilItMayStop();
+                    atWork.decrementAndGet();
+                }
+            });
+            one.join();
+        } else {
+            LeaderWork<RuntimeException> work = term -> {
+                atWork.incrementAndGet();
+                untilItMayStop();
+                atWork.decrementAndGet();
+            };
+            runs = async(() -> {
+                try {
+                    if (form == Form.RUN) {
+                        one.run(work);
+                    } else {
+                        assertThat(one.runOnce(work)).isFalse();
+                    }
+                } catch (ClientClosedException e) {
+                    assertThat(form).isEqualTo(Form.RUN); // which was to stand again
+                }
+                return null;
+            });
+        }
+        await().until(() -> atWork.get() == 1);
+        theNextStands();
+        return runs;
+    }
+
+    private void theNextStands() {
+        next.join();
+        await().until(() -> server.children(path).size() == 2);
+    }
+
+    /** Gives it the time in which one that is not kept from it would lead. */
+    private void assertNobodyElseLeads(CompletableFuture<?> end) throws InterruptedException {
+        isTold.await();
+        for (int i = 0; i < LOOKS; i++) {
+            assertThat(next.participants()).hasSize(2);
+        }
+        assertThat(next.isLeader()).isFalse();
+        assertThat(end).isNotDone();
+    }
+
+    private void assertTheNextBegan_whenThisOneHadStopped() {
+        assertThat(Soon.get(nextBeganBeside)).isZero();
+    }
+
+    static Stream<Arguments> formsAndWays() {
+        return Stream.of(Form.values()).flatMap(form -> Stream.of(Way.values()).map(way -> Arguments.of(form, way)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("formsAndWays")
+    void nextLeader_beginsWhenThisOneHasStopped(Form form, Way way) throws Exception {
+        open(FOR_EVER);
+        CompletableFuture<?> runs = lead(form);
+        CompletableFuture<?> end = async(() -> {
+            way.end(client, one);
+            return null;
+        });
+        assertNobodyElseLeads(end);
+        stop.countDown();
+        assertTheNextBegan_whenThisOneHadStopped();
+        Soon.get(end);
+        Soon.get(runs);
+        assertThat(server.children(path)).hasSize(1);
+    }
+
+    /** How a call of {@code run} ends by itself. */
+    enum Inside {
+        RETURNS,
+        THROWS,
+        LEAVES,
+        IS_INTERRUPTED
+    }
+
+    /** As in one {@code try} with the client. */
+    @ParameterizedTest
+    @EnumSource
+    void runReturns_whenListenersKnow_andTheNodeIsGone(Inside inside) throws Exception {
+        open(FOR_EVER);
+        one.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                atWork.incrementAndGet();
+            }
+
+            @Override
+            public void termEnded(Term term) {
+                isTold.countDown();
+                untilItMayStop();
+                atWork.decrementAndGet();
+            }
+        });
+        CountDownLatch bothStand = new CountDownLatch(1);
+        CompletableFuture<Thread> caller = new CompletableFuture<>();
+        CompletableFuture<Integer> end = async(() -> {
+            caller.complete(Thread.currentThread());
+            try {
+                one.runOnce(term -> {
+                    bothStand.await();
+                    switch (inside) {
+                        case RETURNS -> {}
+                        case THROWS -> throw new IllegalStateException("thrown on purpose");
+                        case LEAVES -> one.leave();
+                        case IS_INTERRUPTED -> {
+                            Soon.get(caller).interrupt();
+                            term.ended().toCompletableFuture().get();
+                        }
+                    }
+                });
+            } catch (IllegalStateException | InterruptedException e) {
+                assertThat(inside).isIn(Inside.THROWS, Inside.IS_INTERRUPTED);
+            }
+            return server.children(path).size();
+        });
+        await().until(() -> atWork.get() == 1);
+        theNextStands();
+        bothStand.countDown();
+        assertNobodyElseLeads(end);
+        stop.countDown();
+        assertTheNextBegan_whenThisOneHadStopped();
+        assertThat(Soon.get(end)).isEqualTo(1);
+    }
+
+    @Test
+    void closeOfALostTerm_waitsForItsWork() throws Exception {
+        open(FOR_EVER);
+        CompletableFuture<?> runs = lead(Form.RUN);
+        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        isTold.await();
+        Soon.get(nextBeganBeside);
+        CompletableFuture<?> end = async(() -> {
+            one.close();
+            return atWork.get();
+        });
+        for (int i = 0; i < LOOKS; i++) {
+            next.participants();
+        }
+        assertThat(end).isNotDone();
+        stop.countDown();
+        assertThat(Soon.get(end)).isEqualTo(0);
+        Soon.get(runs);
+    }
+
+    @Test
+    void candidateThatWaits_endsAtOnce() throws Exception {
+        open(FOR_EVER);
+        lead(Form.LISTENER);
+        next.close();
+        await().until(() -> server.children(path).size() == 1);
+        assertThat(one.isLeader()).isTrue();
+    }
+
+    // ---- Called by what it would wait for.
+
+    private enum Place {
+        BEGIN,
+        END,
+        WITHDRAWN,
+        WORK,
+        EVENT_THREAD
+    }
+
+    static Stream<Arguments> placesAndWays() {
+        return Stream.of(Place.values())
+                .flatMap(place -> Stream.of(Way.ELECTION, Way.CLIENT, Way.ELECTION_THEN_CLIENT)
+                        .map(way -> Arguments.of(place, way)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("placesAndWays")
+    void closeByWhatItWouldWaitFor_doesNotWait(Place place, Way way) throws Exception {
+        open(FOR_EVER);
+        CompletableFuture<Void> returned = new CompletableFuture<>();
+        Runnable close = () -> {
+            way.end(client, one);
+            returned.complete(null);
+        };
+        one.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                if (place == Place.BEGIN) {
+                    close.run();
+                }
+            }
+
+            @Override
+            public void termEnded(Term term) {
+                if (place == Place.END) {
+                    close.run();
+                } else if (place == Place.EVENT_THREAD) {
+                    untilItMayStop();
+                }
+            }
+
+            @Override
+            public void withdrawn(LockException why) {
+                if (place == Place.WITHDRAWN) {
+                    close.run();
+                }
+            }
+        });
+        CompletableFuture<Boolean> runs = CompletableFuture.completedFuture(true);
+        if (place == Place.WORK) {
+            runs = async(() -> one.runOnce(term -> close.run()));
+        } else {
+            one.join();
+            if (place != Place.BEGIN) {
+                assertThat(one.awaitLeadership(LONG)).isPresent();
+            }
+        }
+        switch (place) {
+            case END -> one.resign();
+            case WITHDRAWN -> client.close();
+            case EVENT_THREAD ->
+                client.zooKeeper().orElseThrow().exists("/", false, (code, p, context, stat) -> close.run(), null);
+            default -> {}
+        }
+        Soon.get(returned);
+        stop.countDown();
+        Soon.get(runs);
+        next.join();
+        assertThat(next.awaitLeadership(LONG)).isPresent();
+    }
+
+    // ---- When the time is over.
+
+    private static String printedWhile(Runnable action) {
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            action.run();
+        } finally {
+            System.setErr(terminal);
+        }
+        return printed.toString(StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("alone")
+    void electionThatIsNotOverInTime_isNamed_andKeepsItsNode(Form form) throws Exception {
+        open(Duration.ofMillis(50));
+        CompletableFuture<?> runs = lead(form);
+        assertThat(printedWhile(one::close))
+                .contains(
+                        "WARN", path, form == Form.LISTENER ? "a listener on the thread" : "its work", "closeTimeout");
+        assertNobodyElseLeads(nextBeganBeside);
+        stop.countDown();
+        assertTheNextBegan_whenThisOneHadStopped();
+        Soon.get(runs);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("alone")
+    void clientThatIsNotOverInTime_namesTheElection_andClosesAllTheSame(Form form) throws Exception {
+        open(Duration.ofMillis(50));
+        lead(form);
+        assertThat(printedWhile(client::close)).contains("WARN", path, "closeTimeout");
+        assertThat(Soon.get(nextBeganBeside)).isEqualTo(1);
+        stop.countDown();
+        await().until(() -> atWork.get() == 0);
+    }
+
+    @Test
+    void closedClient_withdrawsItsCandidates_onceEach() throws Exception {
+        open(FOR_EVER);
+        Diary diary = new Diary();
+        one.addListener(diary);
+        one.join();
+        Term term = one.awaitLeadership(LONG).orElseThrow();
+        LeaderElection behind = new LeaderElection(client, path);
+        Diary waiting = new Diary();
+        behind.addListener(waiting);
+        behind.join();
+        await().until(() -> server.children(path).size() == 2);
+        Way.CLIENT_BY_TWO_THREADS.end(client, one);
+        await().until(() -> waiting.lines.contains("withdrawn ClientClosedException"));
+        assertThat(term.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "withdrawn ClientClosedException");
+        assertThat(waiting.lines).isEqualTo(List.of("withdrawn ClientClosedException"));
+        assertThat(server.children(path)).isEmpty();
+    }
+}
