@@ -18,7 +18,6 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -53,20 +52,24 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
 
     /** Fails if Spring calls an annotated method of the bean before there is a proxy, or past it, so without the lock. */
     static void requireNonePastTheProxy(Class<?> bean) {
-        for (Method method : ReflectionUtils.getUniqueDeclaredMethods(bean)) {
-            boolean isPast = PAST_THE_PROXY.stream().anyMatch(name -> AnnotatedElementUtils.isAnnotated(method, name))
-                    || (InitializingBean.class.isAssignableFrom(bean) && isNamed(method, "afterPropertiesSet"))
-                    || (DisposableBean.class.isAssignableFrom(bean) && isNamed(method, "destroy"));
-            Assert.state(
-                    !isPast || !AnnotatedElementUtils.isAnnotated(method, WithLock.class),
-                    () -> "@WithLock of " + bean.getSimpleName() + "." + method.getName() + ": Spring calls this method"
-                            + " when it makes or destroys the bean, without the lock: put the work into another bean's"
-                            + " method, and call that");
-        }
+        ReflectionUtils.doWithMethods(
+                bean,
+                method -> {
+                    throw new IllegalStateException("@WithLock of " + bean.getSimpleName() + "." + method.getName()
+                            + ": Spring calls this method when it makes or destroys the bean, without the lock: put the"
+                            + " work into another bean's method, and call that");
+                },
+                method -> AnnotatedElementUtils.isAnnotated(method, WithLock.class) && isPastTheProxy(method, bean));
     }
 
-    private static boolean isNamed(Method method, String name) {
-        return method.getName().equals(name) && method.getParameterCount() == 0;
+    private static boolean isPastTheProxy(Method method, Class<?> bean) {
+        return PAST_THE_PROXY.stream().anyMatch(name -> AnnotatedElementUtils.isAnnotated(method, name))
+                || (InitializingBean.class.isAssignableFrom(bean)
+                        && method.getName().equals("afterPropertiesSet")
+                        && method.getParameterCount() == 0)
+                || (DisposableBean.class.isAssignableFrom(bean)
+                        && method.getName().equals("destroy")
+                        && method.getParameterCount() == 0);
     }
 
     LockedMethod of(Method method, Class<?> bean) {

@@ -18,6 +18,7 @@ import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,9 +42,13 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -67,6 +73,7 @@ class WithLockIT {
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration(ZkRecipesAutoConfiguration.class)
     // one before the default: an advisor without an order of its own would come later
+    @EnableAsync(proxyTargetClass = true)
     @EnableTransactionManagement(proxyTargetClass = true, order = Ordered.LOWEST_PRECEDENCE - 1)
     static class Application {
         @Bean
@@ -107,6 +114,16 @@ class WithLockIT {
         @Transactional
         @WithLock("/orders/{#id}")
         void pay(String id) {}
+
+        @Async
+        @WithLock("/orders/{#id}")
+        void shipLater(String id, Runnable work) {
+            work.run();
+        }
+
+        @Transactional(propagation = Propagation.REQUIRES_NEW)
+        @WithLock("/orders/{#id}")
+        void payAlone(String id) {}
 
         @Transactional
         @WithLock("/orders/{#id}")
@@ -162,6 +179,17 @@ class WithLockIT {
         @Override
         protected void doCommit(DefaultTransactionStatus status) {
             note("commit");
+        }
+
+        @Override
+        protected Object doSuspend(Object transaction) {
+            isActive = false;
+            return this;
+        }
+
+        @Override
+        protected void doResume(Object transaction, Object suspended) {
+            isActive = true;
         }
 
         @Override
@@ -382,6 +410,8 @@ class WithLockIT {
             return "shipped";
         }));
         Soon.get(begun);
+        CompletableFuture<Object> waits = inBackground(() -> orders.ship(7, () -> "never"));
+        Soon.await().until(() -> nodes("/orders/7").size() == 2);
         CompletableFuture<Object> closed = inBackground(() -> {
             client.close();
             return client.connectionState();
@@ -394,10 +424,11 @@ class WithLockIT {
             }
         });
         assertThat(nodes("/orders/8")).isEmpty();
-        assertThat(nodes("/orders/7")).hasSize(1);
+        assertThat(nodes("/orders/7")).hasSize(2);
         assertThat(closed).isNotDone();
         mayEnd.countDown();
         assertThat(Soon.get(works)).isEqualTo("shipped");
+        assertThat(Soon.get(waits)).isInstanceOf(ClientClosedException.class);
         assertThat(Soon.get(closed)).isEqualTo(ConnectionState.CLOSED);
     }
 
@@ -409,6 +440,80 @@ class WithLockIT {
                 }))
                 .isInstanceOf(LockLostException.class);
         assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void methodAtWork_keepsItsLockWhenTheContextCloses() {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        CompletableFuture<Object> works = inBackground(() -> orders.ship(7, () -> {
+            begun.complete(null);
+            mayEnd.await();
+            return new InterProcessMutex(other, "/orders/7").tryAcquire();
+        }));
+        Soon.get(begun);
+        CompletableFuture<Object> closed = inBackground(() -> {
+            context.close();
+            return "closed";
+        });
+        Soon.await().until(() -> !context.getBeanFactory().containsSingleton("orders"));
+        assertThat(closed).isNotDone();
+        mayEnd.countDown();
+        assertThat(Soon.get(works)).isEqualTo(Optional.empty());
+        assertThat(Soon.get(closed)).isEqualTo("closed");
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"client", "context", "session"})
+    void registryLock_isGivenBackAtOnce_whateverEnds_andUnlockSaysThatItWasLost(String ends) {
+        Lock lock = context.getBean(LockRegistry.class).obtain("key");
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        lock.lock();
+        assertThat(nodes("/locks/integration/key-key")).hasSize(1);
+        switch (ends) {
+            case "client" -> client.close();
+            case "context" -> context.close();
+            default -> server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        }
+        Soon.await().until(() -> nodes("/locks/integration/key-key").isEmpty());
+        Soon.await().untilAsserted(() -> assertThatThrownBy(lock::unlock).isInstanceOf(LockLostException.class));
+    }
+
+    @Test
+    @Tag("H133")
+    void registryKey_withoutATextOfItsOwn_isRefused() {
+        LockRegistry registry = context.getBean(LockRegistry.class);
+        assertThatThrownBy(() -> registry.obtain(new Date()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a java.util.Date cannot name a lock");
+        assertThatThrownBy(() -> registry.obtain("\uD800")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** It is outside of the lock, as docs/spring.md says. */
+    @Test
+    void asyncMethod_acquiresItsLockOnTheThreadOfTheTask() throws Exception {
+        CompletableFuture<Integer> nodes = new CompletableFuture<>();
+        try (Lease lease = new InterProcessMutex(other, "/orders/7").acquire()) {
+            orders.shipLater("7", () -> nodes.complete(nodes("/orders/7").size()));
+            assertThat(nodes).isNotDone();
+            assertThat(lease.isValid()).isTrue();
+        }
+        assertThat(Soon.get(nodes)).isEqualTo(1);
+    }
+
+    /** Each call within the outer transaction keeps its lock until that is over, though its own is committed. */
+    @Test
+    void callsWithTransactionsOfTheirOwn_withinAnother_keepTheirLocks() {
+        TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        transaction.executeWithoutResult(status -> {
+            for (String id : List.of("7", "8", "9")) {
+                orders.payAlone(id);
+            }
+            assertThat(List.of("7", "8", "9"))
+                    .allMatch(id -> nodes("/orders/" + id).size() == 1);
+        });
+        assertThat(List.of("7", "8", "9")).allMatch(id -> nodes("/orders/" + id).isEmpty());
     }
 
     /** Runs this on a thread of its own; what it throws is the result. */
