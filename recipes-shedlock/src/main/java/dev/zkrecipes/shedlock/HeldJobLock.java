@@ -4,14 +4,11 @@
 package dev.zkrecipes.shedlock;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
-import net.javacrumbs.shedlock.support.LockException;
 
 /** A lease with the times of ShedLock. */
 final class HeldJobLock extends AbstractSimpleLock {
@@ -21,16 +18,19 @@ final class HeldJobLock extends AbstractSimpleLock {
 
     private final Lease lease;
     private final long since;
+    private final Runnable jobEnded;
 
     /**
      * A lock that was just acquired or extended.
      *
      * @param since the time from which it is kept
+     * @param jobEnded what to call when it is unlocked
      */
-    HeldJobLock(LockConfiguration configuration, Lease lease, long since) {
+    HeldJobLock(LockConfiguration configuration, Lease lease, long since, Runnable jobEnded) {
         super(configuration);
         this.lease = lease;
         this.since = since;
+        this.jobEnded = jobEnded;
     }
 
     /** In the bounds of {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}. */
@@ -42,35 +42,30 @@ final class HeldJobLock extends AbstractSimpleLock {
     @Override
     protected void doUnlock() {
         Duration left = lockConfiguration.getLockAtLeastFor().minusNanos(System.nanoTime() - since);
-        if (left.isNegative() || left.isZero()) {
-            giveBack();
-        } else {
-            keep(bounded(left));
-        }
-    }
-
-    private void giveBack() {
         try {
-            lease.close();
+            if (left.isNegative() || left.isZero()) {
+                lease.close();
+            } else {
+                keep(bounded(left));
+            }
         } catch (dev.zkrecipes.core.LockException e) {
-            throw new LockException("lock " + lockConfiguration.getName() + ": " + e.getMessage(), e);
+            throw ZooKeeperLockProvider.failed(lockConfiguration, e);
+        } finally {
+            jobEnded.run();
         }
     }
 
     /** The job has ended, so the limit is not its any more: it must not be called lost just when it is given back. */
     private void keep(Duration left) {
         lease.prolong(bounded(left.plus(SOME_TIME)));
-        var unused = lease.ended()
-                .toCompletableFuture() // ends with the lease, and its timer with it
-                .completeOnTimeout(LeaseState.RELEASED, left.toNanos(), TimeUnit.NANOSECONDS)
-                .thenCompose(state -> lease.closeAsync());
+        var unused = lease.closeAfter(left);
     }
 
     @Override
     protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
         long now = System.nanoTime();
         return lease.prolong(bounded(extended.getLockAtMostFor()))
-                ? Optional.of(new HeldJobLock(extended, lease, now))
+                ? Optional.of(new HeldJobLock(extended, lease, now, jobEnded))
                 : Optional.empty();
     }
 }

@@ -3,17 +3,17 @@
 
 package dev.zkrecipes.shedlock;
 
-import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNames;
 import dev.zkrecipes.core.spi.MutexDriver;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -44,7 +44,9 @@ import net.javacrumbs.shedlock.support.LockException;
  * <p>Not re-entrant; whatever thread has the {@link SimpleLock} may unlock or extend it. Errors are {@link
  * LockException}s with one of {@link dev.zkrecipes.core.LockException} as the cause. Without a connection
  * {@code lock} waits for one, for half of {@code lockAtLeastFor} and 30 seconds at most: whoever comes later could run
- * again what another process has just run. Instances are thread-safe.
+ * again what another process has just run. When the client is closed it first waits for the jobs that run, at most for
+ * its {@linkplain dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; a job that works on after that
+ * does so without its lock. Instances are thread-safe.
  */
 public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
@@ -94,14 +96,45 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
         Objects.requireNonNull(configuration, "configuration");
         LockOptions limited = options.withHoldAtMost(HeldJobLock.bounded(configuration.getLockAtMostFor()));
-        InterProcessLock lock = engine(configuration.getName(), limited).unowned();
+        LockInternals engine = engine(configuration.getName(), limited);
         try {
             awaitConnection(configuration.getLockAtLeastFor().dividedBy(2));
             long now = System.nanoTime();
-            return lock.tryAcquire().map(lease -> new HeldJobLock(configuration, lease, now));
+            return engine.unowned()
+                    .tryAcquire()
+                    .map(lease -> new HeldJobLock(configuration, lease, now, endBeforeClient(engine, lease)));
         } catch (dev.zkrecipes.core.LockException e) {
-            throw new LockException("lock " + configuration.getName() + ": " + e.getMessage(), e);
+            throw failed(configuration, e);
         }
+    }
+
+    /**
+     * Has the client wait for the job before it is closed, unless the job closes it or has lost its lock.
+     *
+     * @return what to call when the job has ended
+     */
+    private static Runnable endBeforeClient(LockInternals engine, Lease lease) {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        Thread job = Thread.currentThread();
+        try {
+            Runnable forget = engine.endBeforeClient(
+                    () -> Thread.currentThread() == job ? CompletableFuture.completedFuture(null) : end);
+            Runnable ended = () -> {
+                forget.run();
+                end.complete(null);
+            };
+            var unused = lease.ended().thenRun(ended);
+            return ended;
+        } catch (ClientClosedException closing) {
+            lease.close();
+            throw closing;
+        }
+    }
+
+    /** By the name of the node: it is printable, and what tools show. */
+    static LockException failed(LockConfiguration configuration, dev.zkrecipes.core.LockException cause) {
+        return new LockException(
+                "lock " + LockNames.nodeOf(configuration.getName()) + ": " + cause.getMessage(), cause);
     }
 
     /** If there is none, the attempt says so; if the thread is interrupted, it is made at once. */
@@ -114,10 +147,6 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     }
 
     private LockInternals engine(String name, LockOptions limited) {
-        String node = URLEncoder.encode(name, StandardCharsets.UTF_8);
-        if (!URLDecoder.decode(node, StandardCharsets.UTF_8).equals(name)) {
-            throw new IllegalArgumentException("bad name of a lock: it contains half of a surrogate pair");
-        }
-        return new LockInternals(client, path + "/" + node, new MutexDriver(), limited);
+        return new LockInternals(client, path + "/" + LockNames.nodeOf(name), new MutexDriver(), limited);
     }
 }

@@ -5,6 +5,7 @@ package dev.zkrecipes.shedlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.argThat;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
@@ -13,24 +14,23 @@ import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.CompletableFuture;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.support.LockException;
 import org.junit.jupiter.api.Test;
 
 class HeldJobLockTest {
     private static final Duration LONG = Duration.ofMinutes(10);
 
-    private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
     private final Lease lease = mock(Lease.class);
+    private final Runnable jobEnded = mock(Runnable.class);
 
     private HeldJobLock lock(Duration most, Duration least) {
-        when(lease.ended()).thenReturn(ended);
-        return new HeldJobLock(new LockConfiguration(Instant.now(), "job", most, least), lease, System.nanoTime());
+        return new HeldJobLock(
+                new LockConfiguration(Instant.now(), "a\njob", most, least), lease, System.nanoTime(), jobEnded);
     }
 
     /** Or it would be lost just before it is given back, and the log would say so. */
@@ -38,26 +38,29 @@ class HeldJobLockTest {
     void keptLock_isNotLostAtTheLimitOfTheJob() {
         lock(LONG, LONG).unlock();
         verify(lease).prolong(argThat(time -> time.compareTo(LONG) > 0));
+        verify(lease).closeAfter(argThat(time -> !time.isNegative() && time.compareTo(LONG) <= 0));
         verify(lease, never()).close();
-        verify(lease, never()).closeAsync();
-    }
-
-    /** Not only when the time is over: the timer would keep it for as long. */
-    @Test
-    void leaseThatEnds_isKeptNoLonger() {
-        lock(LONG, LONG).unlock();
-        ended.complete(LeaseState.LOST);
-        verify(lease).closeAsync();
     }
 
     @Test
-    void whatZooKeeperRefuses_isAnErrorOfShedLocks() {
-        LockAccessException refused = mock(LockAccessException.class);
+    void jobEnds_whenItsLockIsGivenBack_orExtendedAndGivenBack() {
+        when(lease.prolong(any())).thenReturn(true);
+        HeldJobLock lock = lock(LONG, Duration.ZERO);
+        SimpleLock extended = lock.extend(LONG, LONG).orElseThrow();
+        verify(jobEnded, never()).run();
+        extended.unlock();
+        verify(jobEnded).run();
+    }
+
+    @Test
+    void whatZooKeeperRefuses_isAnErrorOfShedLocks_inOneLine() {
+        LockAccessException refused = new LockAccessException("refused");
         doThrow(refused).when(lease).close();
         assertThatThrownBy(lock(LONG, Duration.ZERO)::unlock)
                 .isInstanceOf(LockException.class)
-                .hasMessageContaining("lock job")
+                .hasMessage("lock a%0Ajob: refused")
                 .hasCause(refused);
+        verify(jobEnded).run();
     }
 
     @Test

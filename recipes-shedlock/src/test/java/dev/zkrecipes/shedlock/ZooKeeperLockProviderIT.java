@@ -6,6 +6,7 @@ package dev.zkrecipes.shedlock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
@@ -127,6 +128,66 @@ class ZooKeeperLockProviderIT {
         Soon.await().until(() -> isFree("kept"));
     }
 
+    /** Has a client that waits for jobs until they end. */
+    private ZooKeeperClient closesAfter(Duration time) throws InterruptedException {
+        return TestClients.connect(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .closeTimeout(time));
+    }
+
+    @Test
+    void closingClient_waitsForTheJob_andLetsNoneBegin() throws InterruptedException {
+        ZooKeeperClient patient = closesAfter(LONG);
+        SimpleLock lock = on(patient).lock(job("works", LONG, LONG)).orElseThrow();
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(patient::close);
+        Soon.await().until(() -> isRefused(patient));
+        assertThat(isFree("works")).isFalse();
+        assertThat(patient.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        assertThat(closed).isNotDone();
+        lock.unlock();
+        Soon.get(closed);
+        assertThat(isFree("works"))
+                .as("what is kept for a minimum time ends with the client")
+                .isTrue();
+    }
+
+    private static boolean isRefused(ZooKeeperClient closing) {
+        try {
+            on(closing).lock(job("another", LONG, Duration.ZERO)).ifPresent(SimpleLock::unlock);
+            return false;
+        } catch (LockException e) {
+            assertThat(e).hasCauseInstanceOf(ClientClosedException.class);
+            return true;
+        }
+    }
+
+    @Test
+    void closingClient_waitsForItsTimeOutAtMost() throws InterruptedException {
+        ZooKeeperClient hasty = closesAfter(Duration.ofMillis(1));
+        SimpleLock lock = on(hasty).lock(job("works on", LONG, LONG)).orElseThrow();
+        CompletableFuture.runAsync(hasty::close).join();
+        assertThat(isFree("works on")).isTrue();
+        lock.unlock();
+    }
+
+    @Test
+    void jobThatClosesTheClient_isNotWaitedFor() throws InterruptedException {
+        ZooKeeperClient patient = closesAfter(LONG);
+        on(patient).lock(job("closes", LONG, Duration.ZERO)).orElseThrow();
+        patient.close();
+        assertThat(isFree("closes")).isTrue();
+    }
+
+    @Test
+    void jobThatHasLostItsLock_isNotWaitedFor() throws InterruptedException {
+        ZooKeeperClient patient = closesAfter(LONG);
+        on(patient).lock(job("hangs", Duration.ofMillis(1), Duration.ZERO)).orElseThrow();
+        Soon.await().until(() -> isFree("hangs"));
+        CompletableFuture.runAsync(patient::close).join();
+        assertThat(patient.connectionState()).isEqualTo(ConnectionState.CLOSED);
+    }
+
     @Test
     void anotherThread_mayUnlock_andNoThreadEntersAgain() throws InterruptedException, ExecutionException {
         SimpleLock lock = lock("threads", LONG, Duration.ZERO);
@@ -205,9 +266,9 @@ class ZooKeeperLockProviderIT {
         SimpleLock lock = lock("alone", LONG, Duration.ZERO);
         server.stop();
         try {
-            assertThatThrownBy(() -> on(client).lock(job("new", LONG, Duration.ZERO)))
+            assertThatThrownBy(() -> on(client).lock(job("a new\none", LONG, Duration.ZERO)))
                     .isInstanceOf(LockException.class)
-                    .hasMessageContaining("lock new: ")
+                    .hasMessageContaining("lock a+new%0Aone: ")
                     .hasCauseInstanceOf(LockConnectionException.class);
             lock.unlock();
         } finally {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 
@@ -21,6 +22,14 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
     /** Also with {@code spring.aop.auto=false}: a method without its lock would be worse than one proxy more. */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+        beans.addBeanPostProcessor(new BeanPostProcessor() {
+            @Override
+            public Object postProcessBeforeInitialization(Object bean, String name) {
+                LockedMethods.requireNonePastTheProxy(bean.getClass());
+                return bean;
+            }
+        });
+        Transactions.lookBeforeCommits(beans);
         AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
     }
 

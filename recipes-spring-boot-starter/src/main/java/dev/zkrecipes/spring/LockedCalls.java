@@ -5,8 +5,9 @@ package dev.zkrecipes.spring;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import java.time.Duration;
 import java.util.HashSet;
@@ -27,7 +28,7 @@ import org.springframework.context.SmartLifecycle;
 final class LockedCalls implements SmartLifecycle {
     private final ZooKeeperClient client;
     private final Duration waitAtMost;
-    private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+    private final Set<CallHold> holds = ConcurrentHashMap.newKeySet();
     /** Who waits. A thread that is told to stop is no longer in it. */
     private final Set<Thread> waiting = new HashSet<>();
 
@@ -40,14 +41,16 @@ final class LockedCalls implements SmartLifecycle {
 
     /** The paths of those that are SUSPENDED. */
     Stream<String> suspended() {
-        return leases.stream()
+        return holds.stream()
+                .map(CallHold::lease)
                 .filter(lease -> lease.state() == LeaseState.SUSPENDED)
                 .map(Lease::path);
     }
 
     @Nullable
     Object run(MethodInvocation call, LockedMethod method) throws Throwable {
-        InterProcessMutex mutex = new InterProcessMutex(client, method.path(call), method.options());
+        String path = method.path(call);
+        InterProcessMutex mutex = new InterProcessMutex(client, path, method.options());
         Optional<Lease> acquired = acquire(mutex, method);
         if (acquired.isEmpty()) {
             if (method.skips()) {
@@ -56,26 +59,25 @@ final class LockedCalls implements SmartLifecycle {
             throw new LockNotAcquiredException("the lock " + mutex.path() + " stayed busy, and " + method.name()
                     + " was not run" + (isRunning() ? "" : ": the application is stopping"));
         }
-        Lease lease = acquired.get();
-        if (AfterTransaction.closes(lease)) {
-            return run(call, method, lease);
+        LockInternals lock = new LockInternals(client, path, new MutexDriver(), method.options());
+        CallHold hold = new CallHold(lock, acquired.get(), method.name(), holds);
+        if (Transactions.closes(hold)) {
+            return run(call, method, hold);
         }
-        try (lease) {
-            return run(call, method, lease);
+        try (hold) {
+            return run(call, method, hold);
         }
     }
 
-    private @Nullable Object run(MethodInvocation call, LockedMethod method, Lease lease) throws Throwable {
-        leases.add(lease);
+    private static @Nullable Object run(MethodInvocation call, LockedMethod method, CallHold hold) throws Throwable {
+        hold.enter();
         try {
             Object result = call.proceed();
-            if (lease.state() == LeaseState.LOST) {
-                throw new LockLostException("the lock " + lease.path() + " was lost while " + method.name()
-                        + " ran: another process may have done the same meanwhile, so check what it did");
-            }
+            hold.requireHeldUntilNow();
+            method.requireEnded(result);
             return result;
         } finally {
-            leases.remove(lease);
+            hold.leave();
         }
     }
 

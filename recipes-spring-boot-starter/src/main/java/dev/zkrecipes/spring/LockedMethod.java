@@ -4,32 +4,32 @@
 package dev.zkrecipes.spring;
 
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.spi.LockNames;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
+import java.util.Set;
 import java.util.function.UnaryOperator;
-import java.util.stream.BaseStream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeanUtils;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
+import org.springframework.expression.TypeConverter;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
 import org.springframework.expression.common.TemplateParserContext;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.util.Assert;
 
 /** A method with {@link WithLock}, checked and read once: the parts of its path, and what its annotation says. */
@@ -39,44 +39,76 @@ record LockedMethod(
         List<Expression> path,
         @Nullable Duration waitAtMost,
         boolean skips,
+        boolean looksInside,
         LockOptions options) {
     private static final DefaultParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
     private static final TemplateParserContext BRACES = new TemplateParserContext("{", "}");
 
-    /** Whose work goes on when the method has returned and the lock is released. */
-    private static final List<Class<?>> LATER =
-            List.of(Future.class, CompletionStage.class, Flow.Publisher.class, Callable.class, BaseStream.class);
+    /** Also where an expression makes text of a value, as in {@code #shop + '-' + #day}. */
+    private static final TypeConverter TEXTS = new StandardTypeConverter() {
+        @Override
+        public @Nullable Object convertValue(@Nullable Object value, @Nullable TypeDescriptor from, TypeDescriptor to) {
+            return value != null && to.getType() == String.class
+                    ? LockNames.textOf(value)
+                    : super.convertValue(value, from, to);
+        }
+    };
 
     /** Reads a method of a bean; throws {@link IllegalStateException} if it can never do what its annotation says. */
     static LockedMethod of(Method method, Class<?> bean, WithLock annotation, UnaryOperator<String> placeholders) {
         Class<?> owner = Proxy.isProxyClass(bean) ? method.getDeclaringClass() : bean;
         String name = owner.getSimpleName() + "." + method.getName();
         Class<?> result = method.getReturnType();
+        Set<Class<?>> returned = LaterWork.partsOf(ResolvableType.forMethodReturnType(method, owner));
         boolean skips = annotation.ifBusy() == WithLock.IfBusy.SKIP;
         try {
             Assert.isTrue(
                     (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) == 0,
                     "a private, static or final method is called without the lock: make it overridable");
-            Assert.isTrue(
-                    LATER.stream().noneMatch(type -> type.isAssignableFrom(result))
-                            && ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) == null
-                            && !KotlinDetector.isSuspendingFunction(method),
-                    "its work goes on when it has returned " + result.getSimpleName()
-                            + " and the lock is released: return the result itself, or use acquireAsync()");
+            for (Class<?> part : returned) {
+                Assert.isTrue(!LaterWork.is(part), () -> goesOn(part));
+            }
+            Assert.isTrue(!KotlinDetector.isSuspendingFunction(method), () -> goesOn(result));
             Assert.isTrue(
                     !skips || !result.isPrimitive() || result == void.class,
                     "a skipped call has no " + result.getSimpleName()
                             + " to return: return an Optional, a type that may be null, or void");
             String wait = placeholders.apply(annotation.waitAtMost());
+            List<Expression> path = parse(placeholders.apply(annotation.value()));
+            requireNames(method, owner, path);
             return new LockedMethod(
                     name,
                     method,
-                    parse(placeholders.apply(annotation.value())),
+                    path,
                     wait.isEmpty() ? null : notNegative(DurationStyle.detectAndParse(wait)),
                     skips,
+                    returned.contains(Object.class),
                     LockOptions.defaults().withName(meterName(name)));
         } catch (RuntimeException e) {
             throw new IllegalStateException("@WithLock of " + name + ": " + e.getMessage());
+        }
+    }
+
+    private static String goesOn(Class<?> part) {
+        return "its work goes on when it has returned " + part.getSimpleName()
+                + " and the lock is released: return the result itself, or use acquireAsync()";
+    }
+
+    /** Refuses an argument in the path whose type never has a name; what else has none is seen at the call. */
+    private static void requireNames(Method method, Class<?> owner, List<Expression> path) {
+        String[] names = NAMES.getParameterNames(method);
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            Class<?> type = ResolvableType.forMethodParameter(method, i, owner).resolve(Object.class);
+            Set<String> called = Set.of("#a" + i, "#p" + i, "#" + (names == null ? "" : names[i]));
+            for (Expression part : path) {
+                Assert.isTrue(
+                        LockNames.accepts(type)
+                                || part instanceof LiteralExpression
+                                || !called.contains(part.getExpressionString().strip()),
+                        () -> "{" + part.getExpressionString() + "} is a " + type.getTypeName()
+                                + ", which may have another text in another process: use a property of it that is a"
+                                + " string or an integral number");
+            }
         }
     }
 
@@ -104,7 +136,9 @@ record LockedMethod(
 
     /** The path for a call; throws {@link IllegalArgumentException} if a value has no place in it. */
     String path(MethodInvocation call) {
-        EvaluationContext values = new MethodBasedEvaluationContext(call.getThis(), method, call.getArguments(), NAMES);
+        StandardEvaluationContext values =
+                new MethodBasedEvaluationContext(call.getThis(), method, call.getArguments(), NAMES);
+        values.setTypeConverter(TEXTS);
         StringBuilder text = new StringBuilder();
         for (Expression part : path) {
             text.append(part instanceof LiteralExpression ? part.getExpressionString() : segment(part, values));
@@ -114,19 +148,27 @@ record LockedMethod(
 
     /** Part of one name, never more: a slash would lead to another path, and so would nothing. */
     private String segment(Expression part, EvaluationContext values) {
-        Object value = part.getValue(values);
-        String of = "@WithLock of " + name + ": {" + part.getExpressionString() + "} is ";
-        if (value == null) {
-            throw new IllegalArgumentException(of + "null. If it is an argument, compile with -parameters or use #a0");
+        String of = "@WithLock of " + name + ": {" + part.getExpressionString() + "}";
+        String text;
+        try {
+            Object value = part.getValue(values);
+            Assert.notNull(value, "it is null. If it is an argument, compile with -parameters or use #a0");
+            text = LockNames.textOf(value);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(of + ": " + e.getMessage(), e);
         }
+        Assert.isTrue(!text.isEmpty(), () -> of + " is empty: it would be another path");
         Assert.isTrue(
-                BeanUtils.isSimpleValueType(value.getClass()),
-                () -> of + "a " + value.getClass().getName() + ", which may have another text in another process: name"
-                        + " a property of it that is a string or a number");
-        String text = value.toString();
-        Assert.isTrue(!text.isEmpty(), () -> of + "empty: it would be another path");
-        Assert.isTrue(!text.contains("/"), () -> of + "\"" + text + "\", which has a slash: it would be another path");
+                !text.contains("/"), () -> of + " is \"" + text + "\", which has a slash: it would be another path");
         return text;
+    }
+
+    /** Throws {@link IllegalStateException} if the work of a call goes on without the lock. */
+    void requireEnded(@Nullable Object result) {
+        LaterWork.in(result, looksInside).ifPresent(later -> {
+            throw new IllegalStateException("@WithLock of " + name + ": " + goesOn(later.getClass())
+                    + ". The caller does not get it, but what it has begun may go on without the lock");
+        });
     }
 
     /** What a call returns that is skipped. */

@@ -5,6 +5,7 @@ package dev.zkrecipes.spring;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -12,13 +13,22 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /** Finds the methods with {@link WithLock}, as beans are made, and refuses those that cannot work. */
 final class LockedMethods extends StaticMethodMatcherPointcut {
+    private static final List<String> PAST_THE_PROXY = List.of(
+            "jakarta.annotation.PostConstruct",
+            "jakarta.annotation.PreDestroy",
+            "javax.annotation.PostConstruct",
+            "javax.annotation.PreDestroy");
+
     private final ConcurrentMap<MethodClassKey, LockedMethod> known = new ConcurrentHashMap<>();
     private final UnaryOperator<String> placeholders;
 
@@ -38,6 +48,28 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
         known.computeIfAbsent(
                 new MethodClassKey(called, owner), any -> LockedMethod.of(called, owner, annotation, placeholders));
         return true;
+    }
+
+    /** Fails if Spring calls an annotated method of the bean before there is a proxy, or past it, so without the lock. */
+    static void requireNonePastTheProxy(Class<?> bean) {
+        ReflectionUtils.doWithMethods(
+                bean,
+                method -> {
+                    throw new IllegalStateException("@WithLock of " + bean.getSimpleName() + "." + method.getName()
+                            + ": Spring calls this method when it makes or destroys the bean, without the lock: put the"
+                            + " work into another bean's method, and call that");
+                },
+                method -> AnnotatedElementUtils.isAnnotated(method, WithLock.class) && isPastTheProxy(method, bean));
+    }
+
+    private static boolean isPastTheProxy(Method method, Class<?> bean) {
+        return PAST_THE_PROXY.stream().anyMatch(name -> AnnotatedElementUtils.isAnnotated(method, name))
+                || (InitializingBean.class.isAssignableFrom(bean)
+                        && method.getName().equals("afterPropertiesSet")
+                        && method.getParameterCount() == 0)
+                || (DisposableBean.class.isAssignableFrom(bean)
+                        && method.getName().equals("destroy")
+                        && method.getParameterCount() == 0);
     }
 
     LockedMethod of(Method method, Class<?> bean) {

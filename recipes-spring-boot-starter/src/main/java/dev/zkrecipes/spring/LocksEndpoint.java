@@ -3,8 +3,11 @@
 
 package dev.zkrecipes.spring;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -34,7 +37,26 @@ record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls
 
     Map<String, Object> health() {
         Shown all = show();
-        return Map.of("connection", all.connection, "held", all.held.size(), "suspended", all.suspended);
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("connection", all.connection);
+        details.put("held", all.held.size());
+        details.put("suspended", all.suspended);
+        if (all.connection == ConnectionState.CLOSED) {
+            details.put("client", end());
+        }
+        return details;
+    }
+
+    /** Why the client is closed. */
+    private String end() {
+        try {
+            var unused = client.awaitConnected(Duration.ZERO);
+        } catch (ClientClosedException e) {
+            return e.getCause() == null ? "closed" : "ended itself: " + e.getCause();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return "closed";
     }
 
     /** Without a connection every lease is SUSPENDED; with one, only those of annotated methods are known. */

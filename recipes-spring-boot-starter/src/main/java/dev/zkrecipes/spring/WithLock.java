@@ -21,13 +21,19 @@ import java.lang.annotation.Target;
  *
  * <p>The lock is an {@link dev.zkrecipes.mutex.InterProcessMutex}: fair, and re-entrant for the thread. A method that
  * needs the lease, for its fencing token or its guard, acquires the mutex of the same path again, which costs no
- * request. The lock is acquired before a transaction begins, and released after it is committed or rolled back. If it
- * is lost while the method runs, the caller gets a {@link dev.zkrecipes.core.LockLostException} in place of the result:
- * another process may have done the same meanwhile.
+ * request. The lock is acquired before a transaction begins, and released after it is committed or rolled back. A method
+ * that is called within a transaction keeps it until that has ended. If it is lost before the commit, the transaction is
+ * rolled back. The caller of a method whose lock was lost gets a {@link dev.zkrecipes.core.LockLostException} in place of
+ * the result: another process may have done the same meanwhile.
  *
  * <p>A call from within the same object bypasses Spring's proxy, and takes no lock. The context does not start with an
- * annotated method that could never have the lock, being private, static or final; nor with one whose work goes on
- * after it has returned, as that of a {@code Future}, a reactive type or a {@code Stream} does.
+ * annotated method that could never have the lock, being private, static, final or called by Spring past the proxy, as
+ * one with {@code @PostConstruct} is; nor with one whose work goes on after it has returned, as that of a {@code Future},
+ * a reactive type, a {@code Stream} or a {@code StreamingResponseBody} does, also as a type argument. If only the call
+ * shows that, its caller gets an {@link IllegalStateException} in place of the result.
+ *
+ * <p>When the client is closed, it waits for the methods at work, for {@code zkrecipes.close-timeout} at most, and lets
+ * none begin.
  */
 @Documented
 @Target(ElementType.METHOD)
@@ -37,8 +43,9 @@ public @interface WithLock {
     /**
      * The path of the lock, with expressions of Spring's language in braces. They see the arguments of the method by
      * name ({@code #id}, if it was compiled with {@code -parameters}) or number ({@code #a0}), and the bean as
-     * {@code #root}. Each must give a simple value, such as a string, a number, an enum or a UUID; null, an empty text
-     * or one with a slash fails the call, so that no argument leads to another path. Placeholders {@code ${...}} are
+     * {@code #root}. Each must give a value that {@link dev.zkrecipes.core.spi.LockNames} accepts, such as a string, an
+     * integral number, an enum or a UUID; null, an empty text or one with a slash fails the call, so that no argument
+     * leads to another path. An argument whose type is never accepted fails the start. Placeholders {@code ${...}} are
      * resolved when the context starts.
      *
      * @return an absolute path, below the namespace of the client

@@ -7,13 +7,12 @@ import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.jfr.JfrLockObserver;
+import dev.zkrecipes.core.spi.LockNames;
 import dev.zkrecipes.micrometer.LockMetrics;
 import dev.zkrecipes.micrometer.LockObservations;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -125,10 +124,7 @@ public final class ZkRecipesAutoConfiguration {
         @ConditionalOnMissingBean
         @SuppressWarnings("rawtypes") // generic in Spring Integration 7
         LockRegistry lockRegistry(ZooKeeperClient client) {
-            return key -> {
-                String name = URLEncoder.encode(key.toString(), StandardCharsets.UTF_8);
-                return new InterProcessMutex(client, "/locks/integration/key-" + name).asLock();
-            };
+            return key -> new InterProcessMutex(client, "/locks/integration/key-" + LockNames.nodeOf(key)).asLock();
         }
     }
 

@@ -28,6 +28,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  *
  * @param connectString The servers: host:port[,host:port]...[/chroot].
  * @param sessionTimeout How long the servers keep the locks of a process that died.
+ * @param closeTimeout How long the end of the application waits for annotated methods, jobs and elections.
  * @param namespace A path under which all locks of this application are.
  * @param label What others see as the owner of this application's locks; by default the process id and the host.
  * @param authFile A file of credentials, SCHEME:ID per line, such as digest:user:password.
@@ -40,6 +41,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 record ZkRecipesProperties(
         @Nullable String connectString,
         @DefaultValue("30s") Duration sessionTimeout,
+        @DefaultValue("10s") Duration closeTimeout,
         @DefaultValue("/") String namespace,
         @Nullable String label,
         @Nullable Path authFile,
@@ -69,6 +71,7 @@ record ZkRecipesProperties(
         }
         check("connect-string", connectString, builder::connectString);
         check("session-timeout", sessionTimeout, builder::sessionTimeout);
+        check("close-timeout", closeTimeout, builder::closeTimeout);
         check("namespace", namespace, builder::namespace);
         check("label", label, builder::ownerLabel);
         check("slow-after", slowAfter, builder::slowAfter);

@@ -6,6 +6,7 @@ package dev.zkrecipes.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -31,7 +32,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -41,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.actuate.health.Status;
@@ -51,7 +52,6 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.integration.support.locks.LockRegistry;
-import reactor.core.publisher.Mono;
 
 /** What the starter makes under which conditions, and what fails the start. No server is needed. */
 class StarterTest {
@@ -140,7 +140,7 @@ class StarterTest {
                 .toArray(URL[]::new);
         try (URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader())) {
             Method closes = Stream.of(
-                            loader.loadClass(AfterTransaction.class.getName()).getDeclaredMethods())
+                            loader.loadClass(Transactions.class.getName()).getDeclaredMethods())
                     .filter(method -> method.getName().equals("closes"))
                     .findFirst()
                     .orElseThrow();
@@ -202,6 +202,7 @@ class StarterTest {
             zkrecipes.session-timeout=soon     | zkrecipes.session-timeout
             zkrecipes.session-timeout=1ms      | zkrecipes.session-timeout
             zkrecipes.connect-string=zk:port   | zkrecipes.connect-string
+            zkrecipes.close-timeout=-1s        | zkrecipes.close-timeout
             zkrecipes.namespace=shop           | zkrecipes.namespace
             zkrecipes.slow-after=0s            | zkrecipes.slow-after
             zkrecipes.wait-at-most=-1s         | zkrecipes.wait-at-most
@@ -265,25 +266,9 @@ class StarterTest {
             }
         }
 
-        static class LaterByMono {
-            @WithLock("/refused")
-            Mono<String> refused() {
-                throw new AssertionError();
-            }
-        }
-
-        static class LaterByCallable {
-            @WithLock("/refused")
-            Callable<String> refused() {
-                throw new AssertionError();
-            }
-        }
-
-        static class LaterByStream {
-            @WithLock("/refused")
-            Stream<String> refused() {
-                throw new AssertionError();
-            }
+        static class ArgumentWithoutAName {
+            @WithLock("/refused/{#weight}")
+            void refused(double weight) {}
         }
 
         static class SkippedPrimitive {
@@ -330,9 +315,7 @@ class StarterTest {
                 Refused.PrivateMethod.class,
                 Refused.FinalMethod.class,
                 Refused.LaterByFuture.class,
-                Refused.LaterByMono.class,
-                Refused.LaterByCallable.class,
-                Refused.LaterByStream.class,
+                Refused.ArgumentWithoutAName.class,
                 Refused.SkippedPrimitive.class,
                 Refused.RelativePath.class,
                 Refused.PathOfAnArgumentOnly.class,
@@ -443,6 +426,22 @@ class StarterTest {
 
     private static LockObserver.Request request(String path, Optional<String> name) {
         return new LockObserver.Request(path, name, "lock-");
+    }
+
+    @Test
+    void health_saysThatTheClientIsClosed_orWhatItEndedOf() throws InterruptedException {
+        ZooKeeperClient client = Mockito.mock();
+        Mockito.when(client.connectionState()).thenReturn(ConnectionState.CLOSED);
+        Mockito.when(client.ownerLabel()).thenReturn("shop-1");
+        Mockito.when(client.awaitConnected(Duration.ZERO))
+                .thenThrow(new ClientClosedException("it has ended itself", new NoSuchMethodError("getTestable")))
+                .thenThrow(new ClientClosedException("it is closed"));
+        LocksEndpoint state =
+                new LocksEndpoint(client, new LocalLocks(() -> 0), new LockedCalls(client, Duration.ZERO));
+        assertThat(state.health()).containsEntry("client", "ended itself: java.lang.NoSuchMethodError: getTestable");
+        assertThat(state.health()).containsEntry("client", "closed");
+        Mockito.when(client.connectionState()).thenReturn(ConnectionState.CONNECTED);
+        assertThat(state.health()).doesNotContainKey("client");
     }
 
     @Test

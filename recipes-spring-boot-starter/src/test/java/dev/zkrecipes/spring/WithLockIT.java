@@ -6,6 +6,8 @@ package dev.zkrecipes.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -16,15 +18,20 @@ import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,12 +42,19 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What a method with {@link WithLock} may rely on. */
@@ -59,6 +73,7 @@ class WithLockIT {
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration(ZkRecipesAutoConfiguration.class)
     // one before the default: an advisor without an order of its own would come later
+    @EnableAsync(proxyTargetClass = true)
     @EnableTransactionManagement(proxyTargetClass = true, order = Ordered.LOWEST_PRECEDENCE - 1)
     static class Application {
         @Bean
@@ -99,6 +114,22 @@ class WithLockIT {
         @Transactional
         @WithLock("/orders/{#id}")
         void pay(String id) {}
+
+        @Async
+        @WithLock("/orders/{#id}")
+        void shipLater(String id, Runnable work) {
+            work.run();
+        }
+
+        @Transactional(propagation = Propagation.REQUIRES_NEW)
+        @WithLock("/orders/{#id}")
+        void payAlone(String id) {}
+
+        @Transactional
+        @WithLock("/orders/{#id}")
+        void payAnd(String id, Runnable more) {
+            more.run();
+        }
     }
 
     /** Notes how many nodes the lock of order 7 has when a transaction begins and ends. */
@@ -107,6 +138,8 @@ class WithLockIT {
         private final transient EmbeddedZooKeeper server;
         private final transient List<String> log = new ArrayList<>();
         private boolean isActive;
+        /** A container has the transaction, and tells of its end when and where it likes. */
+        private transient @Nullable List<TransactionSynchronization> toldByTheContainer;
 
         Database(EmbeddedZooKeeper server) {
             this.server = server;
@@ -149,6 +182,23 @@ class WithLockIT {
         }
 
         @Override
+        protected Object doSuspend(Object transaction) {
+            isActive = false;
+            return this;
+        }
+
+        @Override
+        protected void doResume(Object transaction, Object suspended) {
+            isActive = true;
+        }
+
+        @Override
+        protected void registerAfterCompletionWithExistingTransaction(
+                Object transaction, List<TransactionSynchronization> synchronizations) {
+            toldByTheContainer = synchronizations;
+        }
+
+        @Override
         protected void doRollback(DefaultTransactionStatus status) {
             note("rollback");
         }
@@ -161,7 +211,10 @@ class WithLockIT {
                 .getPropertySources()
                 .addFirst(new MapPropertySource(
                         "test",
-                        Map.of("zkrecipes.connect-string", server.connectString(), "zkrecipes.wait-at-most", "1h")));
+                        Map.of(
+                                "zkrecipes.connect-string", server.connectString(),
+                                "zkrecipes.wait-at-most", "1h",
+                                "zkrecipes.close-timeout", "1h")));
         context.registerBean(EmbeddedZooKeeper.class, () -> server, definition -> definition.setDestroyMethodName(""));
         context.register(Application.class);
         context.refresh();
@@ -230,7 +283,7 @@ class WithLockIT {
     void value_withoutATextOfItsOwn_failsTheCall() {
         assertThatThrownBy(() -> orders.ship(null, () -> "never"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("@WithLock of Orders.ship: {#id} is null");
+                .hasMessageContaining("@WithLock of Orders.ship: {#id}: it is null");
         assertThatThrownBy(() -> orders.ship(new Object(), () -> "never"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("java.lang.Object");
@@ -284,6 +337,198 @@ class WithLockIT {
         assertThat(nodes("/orders/7")).isEmpty();
     }
 
+    private void expireSession() {
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        InterProcessMutex mutex = new InterProcessMutex(client, "/orders/7");
+        assertThat(server.expireSession(client.zooKeeper().orElseThrow().getSessionId()))
+                .isTrue();
+        Soon.await().until(() -> !mutex.isAcquiredInThisProcess());
+    }
+
+    /** What a listener does, or a query that is flushed: the method has returned, and nothing is committed yet. */
+    private static void beforeTheCommit(Runnable work) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void beforeCompletion() {
+                work.run();
+            }
+        });
+    }
+
+    @Test
+    @Tag("H135")
+    void lockLostBetweenTheReturnAndTheCommit_rollsBack_andIsTold() {
+        assertThatThrownBy(() -> orders.payAnd("7", () -> beforeTheCommit(this::expireSession)))
+                .isInstanceOf(LockLostException.class)
+                .hasMessage(
+                        "the lock /orders/7 of Orders.payAnd was lost before the transaction was committed, so it is"
+                                + " rolled back");
+        assertThat(context.getBean(Database.class).log).containsExactly("begin, 1", "rollback, 0");
+    }
+
+    @Test
+    @Tag("H135")
+    void lockOfACallWithinATransaction_lostBeforeTheCommit_rollsBack_andIsTold() {
+        TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        assertThatThrownBy(() -> transaction.executeWithoutResult(status -> {
+                    orders.count("7");
+                    expireSession();
+                }))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("the lock /orders/7 of Orders.count was lost before the transaction");
+        assertThat(context.getBean(Database.class).log).containsExactly("begin, 0", "rollback, 0");
+    }
+
+    @Test
+    @Tag("H132")
+    void transactionThatEndsOnAnotherThread_releasesTheLock() throws Exception {
+        Database container = context.getBean(Database.class);
+        container.isActive = true;
+        new TransactionTemplate(container).executeWithoutResult(status -> {
+            orders.count("7");
+            orders.pay("7");
+        });
+        assertThat(nodes("/orders/7"))
+                .as("the container's transaction is under way")
+                .hasSize(1);
+        assertThat(orders.count("7")).as("the thread re-enters").isEqualTo(1);
+        Thread reaper = new Thread(() -> TransactionSynchronizationUtils.invokeAfterCompletion(
+                container.toldByTheContainer, TransactionSynchronization.STATUS_ROLLED_BACK));
+        reaper.start();
+        reaper.join();
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void closingClient_waitsForMethods_andLetsNoneBegin() {
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        CompletableFuture<Object> works = inBackground(() -> orders.ship(7, () -> {
+            begun.complete(null);
+            mayEnd.await();
+            return "shipped";
+        }));
+        Soon.get(begun);
+        CompletableFuture<Object> waits = inBackground(() -> orders.ship(7, () -> "never"));
+        Soon.await().until(() -> nodes("/orders/7").size() == 2);
+        CompletableFuture<Object> closed = inBackground(() -> {
+            client.close();
+            return client.connectionState();
+        });
+        Soon.await().until(() -> {
+            try {
+                return orders.count("8") == 0;
+            } catch (ClientClosedException closing) {
+                return true;
+            }
+        });
+        assertThat(nodes("/orders/8")).isEmpty();
+        assertThat(nodes("/orders/7")).hasSize(2);
+        assertThat(closed).isNotDone();
+        mayEnd.countDown();
+        assertThat(Soon.get(works)).isEqualTo("shipped");
+        assertThat(Soon.get(waits)).isInstanceOf(ClientClosedException.class);
+        assertThat(Soon.get(closed)).isEqualTo(ConnectionState.CLOSED);
+    }
+
+    @Test
+    void methodThatClosesTheClient_isNotWaitedFor_andHasLostItsLock() {
+        assertThatThrownBy(() -> orders.ship(7, () -> {
+                    context.close();
+                    return "shipped";
+                }))
+                .isInstanceOf(LockLostException.class);
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @Test
+    void methodAtWork_keepsItsLockWhenTheContextCloses() {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        CompletableFuture<Object> works = inBackground(() -> orders.ship(7, () -> {
+            begun.complete(null);
+            mayEnd.await();
+            return new InterProcessMutex(other, "/orders/7").tryAcquire();
+        }));
+        Soon.get(begun);
+        CompletableFuture<Object> closed = inBackground(() -> {
+            context.close();
+            return "closed";
+        });
+        Soon.await().until(() -> !context.getBeanFactory().containsSingleton("orders"));
+        assertThat(closed).isNotDone();
+        mayEnd.countDown();
+        assertThat(Soon.get(works)).isEqualTo(Optional.empty());
+        assertThat(Soon.get(closed)).isEqualTo("closed");
+        assertThat(nodes("/orders/7")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"client", "context", "session"})
+    void registryLock_isGivenBackAtOnce_whateverEnds_andUnlockSaysThatItWasLost(String ends) {
+        Lock lock = context.getBean(LockRegistry.class).obtain("key");
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        lock.lock();
+        assertThat(nodes("/locks/integration/key-key")).hasSize(1);
+        switch (ends) {
+            case "client" -> client.close();
+            case "context" -> context.close();
+            default -> server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        }
+        Soon.await().until(() -> nodes("/locks/integration/key-key").isEmpty());
+        Soon.await().untilAsserted(() -> assertThatThrownBy(lock::unlock).isInstanceOf(LockLostException.class));
+    }
+
+    @Test
+    @Tag("H133")
+    void registryKey_withoutATextOfItsOwn_isRefused() {
+        LockRegistry registry = context.getBean(LockRegistry.class);
+        assertThatThrownBy(() -> registry.obtain(new Date()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a java.util.Date cannot name a lock");
+        assertThatThrownBy(() -> registry.obtain("\uD800")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** It is outside of the lock, as docs/spring.md says. */
+    @Test
+    void asyncMethod_acquiresItsLockOnTheThreadOfTheTask() throws Exception {
+        CompletableFuture<Integer> nodes = new CompletableFuture<>();
+        try (Lease lease = new InterProcessMutex(other, "/orders/7").acquire()) {
+            orders.shipLater("7", () -> nodes.complete(nodes("/orders/7").size()));
+            assertThat(nodes).isNotDone();
+            assertThat(lease.isValid()).isTrue();
+        }
+        assertThat(Soon.get(nodes)).isEqualTo(1);
+    }
+
+    /** Each call within the outer transaction keeps its lock until that is over, though its own is committed. */
+    @Test
+    void callsWithTransactionsOfTheirOwn_withinAnother_keepTheirLocks() {
+        TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        transaction.executeWithoutResult(status -> {
+            for (String id : List.of("7", "8", "9")) {
+                orders.payAlone(id);
+            }
+            assertThat(List.of("7", "8", "9"))
+                    .allMatch(id -> nodes("/orders/" + id).size() == 1);
+        });
+        assertThat(List.of("7", "8", "9")).allMatch(id -> nodes("/orders/" + id).isEmpty());
+    }
+
+    /** Runs this on a thread of its own; what it throws is the result. */
+    private static CompletableFuture<Object> inBackground(Callable<?> work) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return Objects.requireNonNull(work.call());
+                    } catch (Exception e) {
+                        return e;
+                    }
+                },
+                task -> new Thread(task).start());
+    }
+
     @Test
     void stoppingApplication_endsItsWaits_andLetsWorkEnd() throws Exception {
         LockedCalls calls = context.getBean(LockedCalls.class);
@@ -312,13 +557,7 @@ class WithLockIT {
         }
         calls.start();
         Lease lease = new InterProcessMutex(other, "/orders/7").acquireAsync().join();
-        CompletableFuture<Object> waits = CompletableFuture.supplyAsync(() -> {
-            try {
-                return String.valueOf(orders.ship(7, () -> "waited again"));
-            } catch (Exception e) {
-                return e;
-            }
-        });
+        CompletableFuture<Object> waits = inBackground(() -> orders.ship(7, () -> "waited again"));
         Soon.await().until(() -> nodes("/orders/7").size() == 2);
         lease.close();
         assertThat(Soon.get(waits)).isEqualTo("waited again");

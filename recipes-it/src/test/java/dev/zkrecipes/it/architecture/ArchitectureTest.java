@@ -33,6 +33,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -194,6 +195,17 @@ class ArchitectureTest {
                 .check(HOUSE);
     }
 
+    /** The JDK makes one thread for all of them, which keeps the class loader and the locals of whoever is first. */
+    @Test
+    @Tag("H131")
+    void nobodyUsesTheTimersOfFutures() {
+        classes()
+                .that()
+                .resideOutsideOfPackages("dev.zkrecipes.test..", "dev.zkrecipes.bench..")
+                .should(useNone("the timers of CompletableFuture", ArchitectureTest::usesATimerOfFutures))
+                .check(HOUSE);
+    }
+
     @Test
     void signaturesOfCoreShowNoGuavaAndNoServer() {
         DescribedPredicate<JavaClass> published = resideInAPackage("dev.zkrecipes.core..")
@@ -238,6 +250,11 @@ class ArchitectureTest {
 
     private interface UsePredicate {
         boolean test(JavaClass owner, String member, boolean withoutArguments);
+    }
+
+    private static boolean usesATimerOfFutures(JavaClass owner, String member, boolean withoutArguments) {
+        return owner.isAssignableTo(CompletableFuture.class)
+                && Set.of("orTimeout", "completeOnTimeout", "delayedExecutor").contains(member);
     }
 
     private static boolean readsTheWallClock(JavaClass owner, String member, boolean withoutArguments) {

@@ -6,11 +6,18 @@ package dev.zkrecipes.it.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.handoff.HandoffMutex;
+import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.shedlock.ZooKeeperLockProvider;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
@@ -18,10 +25,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import net.javacrumbs.shedlock.core.LockConfiguration;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -87,6 +96,7 @@ class InheritedContextIT {
     }
 
     @Test
+    @Tag("H131")
     void noThreadInherits() throws Exception {
         List<String> heirs = new CopyOnWriteArrayList<>();
         InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>() {
@@ -112,6 +122,7 @@ class InheritedContextIT {
             assertThat(Soon.get(held.ended())).isEqualTo(LeaseState.LOST);
             held.close();
             assertThat(client.awaitConnected(LONG)).isTrue();
+            useEveryModule(client);
             assertThat(heirs).isEmpty();
             assertThat(Thread.getAllStackTraces().keySet())
                     .filteredOn(thread -> thread.getContextClassLoader() == applications)
@@ -120,6 +131,31 @@ class InheritedContextIT {
             self.setContextClassLoader(before);
             inheritable.remove();
         }
+    }
+
+    /** What has times or callbacks of its own. */
+    private void useEveryModule(ZooKeeperClient client) throws InterruptedException {
+        LockConfiguration job = new LockConfiguration(Instant.now(), "job", LONG, Duration.ofMillis(200));
+        new ZooKeeperLockProvider(client, "/inherited/jobs")
+                .lock(job)
+                .orElseThrow()
+                .unlock();
+        Soon.await().until(() -> server.children("/inherited/jobs/job").isEmpty());
+        try (LeaderElection election = new LeaderElection(client, "/inherited/leader")) {
+            election.join();
+            assertThat(election.awaitLeadership(LONG)).isPresent();
+        }
+        List<InterProcessLock> others = List.of(
+                new HandoffMutex(client, "/inherited/handoff", 2),
+                new InterProcessSemaphore(client, "/inherited/semaphore", 2),
+                new InterProcessReadWriteLock(client, "/inherited/rwlock").writeLock(),
+                new InterProcessMultiLock(client, List.of("/inherited/one", "/inherited/two")));
+        for (InterProcessLock lock : others) {
+            lock.tryAcquire(LONG).orElseThrow().close();
+            Soon.get(Soon.get(lock.acquireAsync()).closeAsync());
+        }
+        Soon.get(Soon.get(new InterProcessMutex(client, "/inherited/later").acquireAsync())
+                .closeAfter(Duration.ofMillis(1)));
     }
 
     @Test

@@ -8,8 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNames;
 import dev.zkrecipes.curator.CuratorClients;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.spring.WithLock;
@@ -17,8 +20,6 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,10 +68,7 @@ class SpringDocIT {
 
         @Bean
         LockRegistry lockRegistry(ZooKeeperClient client) {
-            return key -> {
-                String name = URLEncoder.encode(key.toString(), StandardCharsets.UTF_8);
-                return new InterProcessMutex(client, "/locks/integration/key-" + name).asLock();
-            };
+            return key -> new InterProcessMutex(client, "/locks/integration/key-" + LockNames.nodeOf(key)).asLock();
         }
     }
 
@@ -143,10 +141,18 @@ class SpringDocIT {
         try {
             TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
                 @Override
-                public void afterCompletion(int status) {
+                public void beforeCommit(boolean readOnly) {
+                    if (lease.state() == LeaseState.LOST) {
+                        throw new IllegalStateException("the lock is lost: roll back");
+                    }
+                }
+
+                @Override
+                public void afterCompletion(int status) { // on any thread
                     lease.close();
                 }
             });
+            LockInternals.letAnyThreadClose(lease);
         } catch (IllegalStateException noTransaction) {
             lease.close();
             throw noTransaction;
@@ -164,7 +170,11 @@ class SpringDocIT {
             try {
                 updateUnderTheLock(lock, () -> {});
                 assertThat(lock.holdCount()).isEqualTo(1);
-                TransactionSynchronizationUtils.triggerAfterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK);
+                TransactionSynchronizationUtils.triggerBeforeCommit(false);
+                List<TransactionSynchronization> all = TransactionSynchronizationManager.getSynchronizations();
+                CompletableFuture.runAsync(() -> TransactionSynchronizationUtils.invokeAfterCompletion(
+                                all, TransactionSynchronization.STATUS_ROLLED_BACK))
+                        .join();
                 assertThat(lock.holdCount()).isZero();
             } finally {
                 TransactionSynchronizationManager.clearSynchronization();

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.spi.LockInternals;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The hold of one call of an annotated method. The call ends it or, within a transaction, that transaction does. */
+final class CallHold implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(CallHold.class);
+    /** Of the annotated methods that run on a thread, the last one called. */
+    private static final ThreadLocal<@Nullable CallHold> INNERMOST = new ThreadLocal<>();
+
+    private final Lease lease;
+    private final String method;
+    private final Collection<CallHold> open;
+    private final Runnable forget;
+    private final Thread thread = Thread.currentThread();
+    private @Nullable CallHold outer;
+    private volatile boolean isOver;
+
+    /**
+     * A hold of the calling thread. Without it the client is not closed until the client's time for that is over.
+     *
+     * @param open where it is for as long as it is not given back
+     * @throws dev.zkrecipes.core.ClientClosedException if the client is being closed; the lease is closed then
+     */
+    CallHold(LockInternals lock, Lease lease, String method, Collection<CallHold> open) {
+        this.lease = lease;
+        this.method = method;
+        this.open = open;
+        try {
+            forget = lock.endBeforeClient(this::ended);
+        } catch (LockException closing) {
+            lease.close();
+            throw closing;
+        }
+        open.add(this);
+    }
+
+    /** Whoever closes the client in the method itself does not wait for that method. */
+    private CompletableFuture<Void> ended() {
+        return thread == Thread.currentThread()
+                ? CompletableFuture.completedFuture(null)
+                : lease.ended().toCompletableFuture().thenAccept(state -> {});
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    /** The method begins, on the thread of this hold. */
+    void enter() {
+        outer = INNERMOST.get();
+        INNERMOST.set(this);
+    }
+
+    /** It has ended. */
+    void leave() {
+        if (outer == null) {
+            INNERMOST.remove();
+        } else {
+            INNERMOST.set(outer);
+        }
+    }
+
+    /** The method was called within a transaction, which may end on any thread. */
+    void belongToTransaction() {
+        LockInternals.letAnyThreadClose(lease);
+    }
+
+    void requireHeldUntilNow() {
+        if (isOver || lease.state() == LeaseState.LOST) {
+            throw new LockLostException("the lock " + lease.path() + " was "
+                    + (isOver ? "given back with the transaction" : "lost") + " while " + method
+                    + " ran: another process may have done the same meanwhile, so check what it did");
+        }
+    }
+
+    void requireNotLostBeforeCommit() {
+        if (lease.state() == LeaseState.LOST) {
+            throw new LockLostException("the lock " + lease.path() + " of " + method
+                    + " was lost before the transaction was committed, so it is rolled back");
+        }
+    }
+
+    /** Looks at the holds of all annotated methods that run on this thread. */
+    static void requireNoneLostBeforeCommit() {
+        for (CallHold hold = INNERMOST.get(); hold != null; hold = hold.outer) {
+            hold.requireNotLostBeforeCommit();
+        }
+    }
+
+    @Override
+    public void close() {
+        open.remove(this);
+        forget.run();
+        lease.close();
+    }
+
+    /** As {@link #close}, where nobody hears of an error. */
+    void closeWithTransaction() {
+        isOver = true;
+        try {
+            close();
+        } catch (RuntimeException e) {
+            log.warn(
+                    "The lock {} of {}, acquired by the thread {}, could not be given back at the end of its"
+                            + " transaction: see the cause for what to do.",
+                    lease.path(),
+                    method,
+                    thread.getName(),
+                    e);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import java.lang.reflect.Type;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.PropertyAccessorFactory;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/** What a method returns whose work goes on when it has returned, so without the method's lock. */
+final class LaterWork {
+    /** Those that are there; beside them, all that Spring knows as reactive. */
+    private static final List<Class<?>> TYPES = present(
+            "java.util.concurrent.Future",
+            "java.util.concurrent.CompletionStage",
+            "java.util.concurrent.Callable",
+            "java.util.concurrent.Flow$Publisher",
+            "java.util.stream.BaseStream",
+            "java.util.Iterator",
+            "java.util.Spliterator",
+            "java.util.Enumeration",
+            "org.reactivestreams.Publisher",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+            "org.springframework.web.servlet.function.AsyncServerResponse",
+            "kotlin.sequences.Sequence",
+            "kotlinx.coroutines.Job",
+            "kotlinx.coroutines.flow.Flow");
+
+    /** Has a body, as {@code ResponseEntity} does. */
+    private static final List<Class<?>> ENTITY = present("org.springframework.http.HttpEntity");
+
+    private static final int DEPTH = 4;
+
+    private LaterWork() {}
+
+    private static List<Class<?>> present(String... names) {
+        ClassLoader loader = LaterWork.class.getClassLoader();
+        return Stream.of(names)
+                .filter(name -> ClassUtils.isPresent(name, loader))
+                .<Class<?>>map(name -> ClassUtils.resolveClassName(name, loader))
+                .toList();
+    }
+
+    static boolean is(Class<?> type) {
+        return TYPES.stream().anyMatch(later -> later.isAssignableFrom(type))
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+    }
+
+    /** The class of a type, and those of its arguments and elements; Object for what is not said. */
+    static Set<Class<?>> partsOf(ResolvableType type) {
+        Set<Class<?>> parts = new LinkedHashSet<>();
+        collect(type, parts, new HashSet<>());
+        return parts;
+    }
+
+    private static void collect(ResolvableType type, Set<Class<?>> parts, Set<Type> seen) {
+        if (!seen.add(type.getType())) {
+            return; // as of a type that is compared with itself
+        }
+        parts.add(type.resolve(Object.class));
+        if (type.isArray()) {
+            collect(type.getComponentType(), parts, seen);
+        }
+        for (ResolvableType argument : type.getGenerics()) {
+            collect(argument, parts, seen);
+        }
+    }
+
+    /** What of a result is later work: the result itself or, if its type does not say what it contains, a part. */
+    static Optional<Object> in(@Nullable Object result, boolean lookInside) {
+        return Optional.ofNullable(find(result, lookInside ? DEPTH : 0));
+    }
+
+    private static @Nullable Object find(@Nullable Object value, int depth) {
+        if (value == null || is(value.getClass())) {
+            return value;
+        }
+        return depth == 0
+                ? null
+                : inside(value)
+                        .map(each -> find(each, depth - 1))
+                        .filter(each -> each != null)
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    /** Collections of the JDK only: to look into another may load what it has in a database. */
+    private static Stream<@Nullable Object> inside(Object value) {
+        boolean isOfTheJdk = value.getClass().getClassLoader() == null;
+        if (value instanceof Optional<?> optional) {
+            return Stream.ofNullable(optional.orElse(null));
+        } else if (value instanceof Object[] elements) {
+            return Stream.of(elements);
+        } else if (isOfTheJdk && value instanceof Collection<?> elements) {
+            return Stream.of(elements.toArray());
+        } else if (isOfTheJdk && value instanceof Map<?, ?> entries) {
+            return Stream.of(entries.values().toArray());
+        } else if (ENTITY.stream().anyMatch(type -> type.isInstance(value))) {
+            return Stream.ofNullable(
+                    PropertyAccessorFactory.forBeanPropertyAccess(value).getPropertyValue("body"));
+        }
+        return Stream.empty();
+    }
+}

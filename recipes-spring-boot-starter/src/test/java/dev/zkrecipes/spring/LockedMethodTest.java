@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
+import java.io.Serializable;
+import java.lang.reflect.Method;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.aopalliance.intercept.MethodInvocation;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Which methods are refused, when the context starts or at a call, and why. */
+class LockedMethodTest {
+
+    private static LockedMethod read(Method method, Class<?> bean) {
+        return LockedMethod.of(
+                method, bean, Objects.requireNonNull(method.getAnnotation(WithLock.class)), text -> text);
+    }
+
+    private static Stream<Method> methods(Class<?> bean) {
+        return Stream.of(bean.getDeclaredMethods()).filter(method -> method.isAnnotationPresent(WithLock.class));
+    }
+
+    /** Each of these methods works on when it has returned. */
+    abstract static class Later<E extends Future<?>> {
+        @WithLock("/x")
+        abstract CompletableFuture<String> future();
+
+        @WithLock("/x")
+        abstract Mono<String> mono();
+
+        @WithLock("/x")
+        abstract Flux<String> flux();
+
+        @WithLock("/x")
+        abstract Flow.Publisher<String> publisher();
+
+        @WithLock("/x")
+        abstract Callable<String> callable();
+
+        @WithLock("/x")
+        abstract Stream<String> stream();
+
+        @WithLock("/x")
+        abstract IntStream numbers();
+
+        @WithLock("/x")
+        abstract Iterator<String> iterator();
+
+        @WithLock("/x")
+        abstract DeferredResult<String> deferred();
+
+        @WithLock("/x")
+        abstract WebAsyncTask<String> webTask();
+
+        @WithLock("/x")
+        abstract ResponseBodyEmitter emitter();
+
+        @WithLock("/x")
+        abstract SseEmitter events();
+
+        @WithLock("/x")
+        abstract StreamingResponseBody body();
+
+        @WithLock("/x")
+        abstract ResponseEntity<StreamingResponseBody> entity();
+
+        @WithLock("/x")
+        abstract ResponseEntity<List<Mono<String>>> entityOfAList();
+
+        @WithLock("/x")
+        abstract List<? extends Future<String>> list();
+
+        @WithLock("/x")
+        abstract Map<String, Optional<Stream<String>>> map();
+
+        @WithLock("/x")
+        abstract Future<?>[] array();
+
+        @WithLock("/x")
+        abstract List<E>[] bounded();
+    }
+
+    static Stream<Method> later() {
+        return methods(Later.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("later")
+    @Tag("H134")
+    void methodWhoseWorkGoesOn_isRefusedByItsType(Method method) {
+        assertThatThrownBy(() -> read(method, Later.class))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("its work goes on when it has returned");
+    }
+
+    @Test
+    @Tag("H134")
+    void typeVariable_isThatOfTheBean() throws NoSuchMethodException {
+        Method method = Returning.class.getDeclaredMethod("ask");
+        assertThatCode(() -> read(method, ReturningText.class)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> read(method, ReturningMono.class)).hasMessageContaining("Mono");
+    }
+
+    abstract static class Returning<T> {
+        @WithLock("/x")
+        abstract List<T> ask();
+    }
+
+    abstract static class ReturningText extends Returning<String> {}
+
+    abstract static class ReturningMono extends Returning<Mono<String>> {}
+
+    /** Each of these methods is fine, as far as its type says. */
+    abstract static class Done<E extends Enum<E>> {
+        @WithLock("/x")
+        abstract void nothing();
+
+        @WithLock("/x")
+        abstract Object anything();
+
+        @WithLock("/x")
+        abstract List<?> list();
+
+        @WithLock("/x")
+        abstract ResponseEntity<String> entity();
+
+        @WithLock("/x")
+        abstract Map<String, List<int[]>> map();
+
+        @WithLock("/x")
+        abstract E comparedWithItself();
+
+        @WithLock("/x/{#a0}/{#a1}/{#a2}/{#a3}")
+        abstract <T extends Comparable<? super T>> T arguments(
+                Object any, Comparable<?> number, Serializable text, Callable<?> mayBeAnEnum);
+
+        @WithLock("/x/{#day.time}")
+        abstract void property(Date day);
+    }
+
+    static Stream<Method> done() {
+        return methods(Done.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("done")
+    void otherMethods_areNotRefused(Method method) {
+        assertThatCode(() -> read(method, Done.class)).doesNotThrowAnyException();
+    }
+
+    static List<Object> unfinished() {
+        return List.of(
+                new CompletableFuture<>(),
+                Mono.just("x"),
+                new SseEmitter(),
+                ResponseEntity.ok(new SseEmitter()),
+                ResponseEntity.ok((StreamingResponseBody) out -> {}),
+                Optional.of(Stream.of("x")),
+                List.of("x", new FutureTask<>(() -> "x")),
+                Map.of("x", List.of(new DeferredResult<>())),
+                new ArrayList<>(List.of(ResponseEntity.ok(Optional.of(List.of().iterator())))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("unfinished")
+    @Tag("H134")
+    void resultThatHidesLaterWork_isRefusedAtTheCall(Object result) throws NoSuchMethodException {
+        LockedMethod method = read(Done.class.getDeclaredMethod("anything"), Done.class);
+        assertThatThrownBy(() -> method.requireEnded(result))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("@WithLock of Done.anything: its work goes on when it has returned ");
+    }
+
+    /** Or lists of a database would be loaded, and large ones copied, for nothing. */
+    @Test
+    void resultWhoseTypeSaysWhatItHas_isNotLookedInto() throws NoSuchMethodException {
+        List<String> lazy = Mockito.mock();
+        read(Done.class.getDeclaredMethod("entity"), Done.class).requireEnded(ResponseEntity.ok(lazy));
+        read(Done.class.getDeclaredMethod("anything"), Done.class).requireEnded(lazy);
+        Mockito.verifyNoInteractions(lazy);
+    }
+
+    /** Each of these methods has a lock of which an argument makes two. */
+    abstract static class Ambiguous<T> {
+        @WithLock("/x/{#day}")
+        abstract void date(Date day);
+
+        @WithLock("/x/{#id}-{ #a1 }")
+        abstract void weight(String id, double weight);
+
+        @WithLock("/x/{#p0}")
+        abstract void set(Set<String> ids);
+
+        @WithLock("/x/{#ids}")
+        abstract void array(String[] ids);
+
+        @WithLock("/x/{#id}")
+        abstract void variable(T id);
+    }
+
+    abstract static class AmbiguousNumber extends Ambiguous<BigDecimal> {}
+
+    static Stream<Method> ambiguous() {
+        return methods(Ambiguous.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("ambiguous")
+    @Tag("H133")
+    void argumentThatNeverHasAName_isRefusedByItsType(Method method) {
+        assertThatThrownBy(() -> read(method, AmbiguousNumber.class))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("may have another text in another process");
+    }
+
+    enum Size {
+        LARGE {
+            @Override
+            public String toString() {
+                return "quite large";
+            }
+        }
+    }
+
+    abstract static class Keys {
+        @WithLock("/x/{#a}-{#b}")
+        abstract void two(Object a, Object b);
+
+        @WithLock("/x/{#a + '-' + #b}")
+        abstract void together(Object a, Object b);
+    }
+
+    private static String path(String method, Object... arguments) throws NoSuchMethodException {
+        Method keys = Keys.class.getDeclaredMethod(method, Object.class, Object.class);
+        MethodInvocation call = Mockito.mock();
+        Mockito.when(call.getThis()).thenReturn(new Object());
+        Mockito.when(call.getArguments()).thenReturn(arguments);
+        return read(keys, Keys.class).path(call);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"two", "together"})
+    @Tag("H133")
+    void value_hasItsNameInEveryExpression(String method) throws NoSuchMethodException {
+        assertThat(path(method, 7L, Size.LARGE)).isEqualTo("/x/7-LARGE");
+        for (Object value : List.of(1.0, new BigDecimal("1.00"), new Date(), Set.of("x"), "\uD800")) {
+            assertThatThrownBy(() -> path(method, "x", value))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("@WithLock of Keys." + method + ": {#")
+                    .hasMessageContaining("cannot name a lock");
+        }
+    }
+
+    static class Initializing implements InitializingBean {
+        @Override
+        @WithLock("/x")
+        public void afterPropertiesSet() {
+            throw new AssertionError("without the lock");
+        }
+    }
+
+    static class Constructed {
+        @PostConstruct
+        @WithLock("/x")
+        void warmUp() {
+            throw new AssertionError("without the lock");
+        }
+    }
+
+    static class Destroyed {
+        @PreDestroy
+        @WithLock("/x")
+        void flush() {}
+    }
+
+    static class Disposable implements DisposableBean {
+        @Override
+        @WithLock("/x")
+        public void destroy() {}
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Initializing.class, Constructed.class, Destroyed.class, Disposable.class})
+    @Tag("H134")
+    void methodThatSpringCallsPastTheProxy_isRefusedBeforeItRuns(Class<?> bean) {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
+                .withPropertyValues("zkrecipes.connect-string=127.0.0.1:1")
+                .withBean(bean)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageStartingWith("@WithLock of " + bean.getSimpleName() + ".")
+                        .hasMessageContaining("without the lock"));
+    }
+}
