@@ -83,6 +83,31 @@ class ShippingTest {
         }
     }
 
+    /** {@code verify} resolves them as builds of users do, each with a Boot that chooses another Netty. */
+    @Test
+    void applications_useTheNewestBootOfEachLine_andAllThatTheyMayNeed() {
+        List<Pom> applications = PARENT.all("/project/modules/module").stream()
+                .filter(module -> module.startsWith("recipes-it/consumers/"))
+                .map(Pom::ofModule)
+                .toList();
+        Pom starter = Pom.ofModule("recipes-spring-boot-starter");
+        assertThat(applications)
+                .hasSize(3)
+                .extracting(pom -> pom.one("/project/parent/version").orElseThrow())
+                .startsWith(
+                        starter.one("/project/properties/boot3.version").orElseThrow(),
+                        starter.one("/project/properties/boot4.version").orElseThrow());
+        List<String> needed = Pom.published().stream()
+                .map(Pom::artifact)
+                .filter(module -> !module.equals("recipes-cli"))
+                .toList();
+        for (Pom pom : applications) {
+            assertThat(pom.all("/project/dependencies/dependency/artifactId"))
+                    .as(pom.artifact())
+                    .containsExactlyInAnyOrderElementsOf(needed);
+        }
+    }
+
     /** Of the classes, from which the jar is packed, and so of its sources. zklock is built beside: it has its own test. */
     @Test
     void publishedModule_bringsLicenceAndNotice() {

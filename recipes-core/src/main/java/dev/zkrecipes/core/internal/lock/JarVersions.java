@@ -6,14 +6,14 @@ package dev.zkrecipes.core.internal.lock;
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.zkrecipes.core.LockException;
 import java.security.CodeSource;
-import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The oldest jars that this library works with, each known by a method that came with it: a client is not made with an
  * older one, as it would show as a missing method in the middle of an acquire. {@code LinkageTest} proves that these
- * have all that is called.
+ * have all that is called. The method is called, as a native image would have to be told of one that is looked up.
  */
 public final class JarVersions {
     static final String OLDEST_ZOOKEEPER = "3.6.0";
@@ -24,14 +24,14 @@ public final class JarVersions {
 
     /** Throws a {@link LockException} if something on the class path is too old. */
     public static void require() {
-        require("ZooKeeper client", OLDEST_ZOOKEEPER, Op.class, "getChildren", String.class);
-        require("Guava", OLDEST_GUAVA, MoreExecutors.class, "newSequentialExecutor", Executor.class);
+        require("ZooKeeper client", OLDEST_ZOOKEEPER, Op.class, () -> Op.getChildren("/"));
+        require("Guava", OLDEST_GUAVA, MoreExecutors.class, () -> MoreExecutors.newSequentialExecutor(Runnable::run));
     }
 
-    private static void require(String what, String oldest, Class<?> owner, String method, Class<?> parameter) {
+    private static void require(String what, String oldest, Class<?> owner, Supplier<?> method) {
         try {
-            owner.getMethod(method, parameter);
-        } catch (NoSuchMethodException e) {
+            Object unused = method.get();
+        } catch (NoSuchMethodError e) {
             throw new LockException(
                     "the " + what + " on the class path, " + jarOf(owner) + ", is older than " + oldest
                             + ", the oldest version that this library works with: let the build choose a newer one",
