@@ -5,6 +5,7 @@ package dev.zkrecipes.test;
 
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.test.internal.MachineLoad;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -29,8 +30,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>A client that is not connected within 20 s fails the test with an {@link AssertionError}. Instances are
- * thread-safe.
+ * <p>A client that is not connected within 20 s, or longer on a busy machine, fails the test with an
+ * {@link AssertionError}. Instances are thread-safe.
  */
 public final class TestClients implements AutoCloseable {
     /**
@@ -110,16 +111,17 @@ public final class TestClients implements AutoCloseable {
     }
 
     static ZooKeeperClient connected(ZooKeeperClient client, Duration limit) throws InterruptedException {
+        Duration stretched = MachineLoad.stretched(limit);
         boolean connected = false;
         try {
-            connected = client.awaitConnected(limit);
+            connected = client.awaitConnected(stretched);
         } finally {
             if (!connected) {
                 client.close();
             }
         }
         if (!connected) {
-            throw new AssertionError("a client was not connected after " + limit.toMillis() + " ms");
+            throw new AssertionError("a client was not connected after " + stretched.toMillis() + " ms");
         }
         return client;
     }

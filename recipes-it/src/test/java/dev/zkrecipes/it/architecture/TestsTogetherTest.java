@@ -17,12 +17,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Tags;
@@ -81,8 +82,8 @@ class TestsTogetherTest {
                         (Iterable<Path>) files.filter(each -> each.toString().endsWith("IT.java"))::iterator) {
                     found |= Files.readString(file).contains("@Tag(\"alone\")");
                 }
-                assertThat(module.one("/project/properties/it.alone.skip").equals(Optional.of("false")))
-                        .as("it.alone.skip of %s is false", module.artifact())
+                assertThat(module.one("/project/properties/it.alone.phase").isPresent())
+                        .as("it.alone.phase of %s", module.artifact())
                         .isEqualTo(found);
             }
         }
@@ -95,6 +96,43 @@ class TestsTogetherTest {
                 .map(user -> topLevel(user.getOwner()))
                 .collect(toSet());
         assertThat(users).isNotEmpty().allMatch(user -> user.isAnnotatedWith(ResourceLock.class));
+    }
+
+    /** It ends what hangs. Shorter, it would end what is slow, beside other work. */
+    @Test
+    @Tag("H152")
+    void timeoutOfATest_isTenMinutesAtLeast() throws IOException {
+        Pattern timeout = Pattern.compile("@Timeout\\((?:value = )?(\\d+)");
+        List<String> shorter = new ArrayList<>();
+        for (Path file : sources("/src/")) {
+            timeout.matcher(Files.readString(file))
+                    .results()
+                    .filter(each -> Integer.parseInt(each.group(1)) < 600)
+                    .forEach(each -> shorter.add(file + ": " + each.group()));
+        }
+        assertThat(shorter).isEmpty();
+    }
+
+    /** Who sees it fail has not written it. */
+    @Test
+    @Tag("H152")
+    void assertionOfTheKit_saysWhatItSaw() throws IOException {
+        Pattern mute = Pattern.compile("assertThat\\((?:(?!;|\\.as\\().)*\\.(?:isTrue|isFalse)\\(\\)", Pattern.DOTALL);
+        List<String> found = new ArrayList<>();
+        for (Path file : sources("/src/main/java/dev/zkrecipes/test/")) {
+            mute.matcher(Files.readString(file)).results().forEach(each -> found.add(file + ": " + each.group()));
+        }
+        assertThat(found).isEmpty();
+    }
+
+    private static List<Path> sources(String folder) throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of(".."))) {
+            List<Path> sources = files.filter(file ->
+                            file.toString().contains(folder) && file.toString().endsWith(".java"))
+                    .toList();
+            assertThat(sources).isNotEmpty();
+            return sources;
+        }
     }
 
     /** The methods of classes with a server that nobody of the same file calls, and from which such a call is reached. */

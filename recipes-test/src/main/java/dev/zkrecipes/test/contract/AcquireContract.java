@@ -66,7 +66,7 @@ public abstract class AcquireContract extends Stage {
         Request request = Request.of(workers, flavour, scene.lock);
         request.outcome().assertGranted();
         request.outcome().assertInterrupted(false);
-        assertThat(scene.lock.isAcquiredInThisProcess()).isTrue();
+        scene.assertAcquired(true);
         scene.assertHeld();
         assertThat(scene.rival.tryAcquire()).isEmpty();
         request.giveBack();
@@ -79,8 +79,8 @@ public abstract class AcquireContract extends Stage {
         Lease held = scene.rival.acquire();
         Request request = Request.of(workers, flavour, scene.lock);
         scene.awaitWaiting();
-        assertThat(request.isDone()).isFalse();
-        assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
+        request.assertWaits();
+        scene.assertAcquired(false);
         held.close();
         request.outcome().assertGranted();
         request.outcome().assertInterrupted(false);
@@ -127,8 +127,11 @@ public abstract class AcquireContract extends Stage {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("PT-0.000000001S");
         Lease held = scene.rival.acquire();
-        assertThat(scene.lock.asLock().tryLock(-1, TimeUnit.DAYS)).isFalse();
-        assertThat(scene.lock.asLock().tryLock(Long.MIN_VALUE, TimeUnit.DAYS)).isFalse();
+        for (long negative : new long[] {-1, Long.MIN_VALUE}) {
+            assertThat(scene.lock.asLock().tryLock(negative, TimeUnit.DAYS))
+                    .as("tryLock(%d, DAYS) of a lock that the rival holds", negative)
+                    .isFalse();
+        }
         held.close();
         scene.assertNothingLeft();
     }
@@ -181,7 +184,9 @@ public abstract class AcquireContract extends Stage {
         scene.awaitWaiting();
         certain.cancel(false);
         for (int i = 0; i < TIME_OUTS; i++) {
-            assertThat(isGrantedWithin(Duration.ofMillis(1))).isFalse();
+            assertThat(isGrantedWithin(Duration.ofMillis(1)))
+                    .as("acquire %d is granted beside the rival", i)
+                    .isFalse();
         }
         scene.awaitOnlyTheRival();
         await().untilAsserted(() -> assertThat(Remains.of(contenders.client)).isEmpty());

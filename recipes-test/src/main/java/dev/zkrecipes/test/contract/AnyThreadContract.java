@@ -20,7 +20,7 @@ abstract class AnyThreadContract extends Stage {
         Lease lease = lock.acquire();
         workers.start("another", lease::close);
         workers.join(Duration.ofSeconds(20));
-        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+        scene.assertAcquired(false);
         lease.close();
         scene.assertNothingLeft();
     }
@@ -36,7 +36,7 @@ abstract class AnyThreadContract extends Stage {
             assertThat(second).isEmpty(); // of one that nobody owns there may be room for both
         }
         second.ifPresent(Lease::close);
-        assertThat(lock.isHeldByCurrentThread()).isTrue();
+        scene.assertHeldByThisThread(true);
         assertThat(scene.rival.tryAcquire()).isEmpty();
         first.close();
         scene.assertNothingLeft();

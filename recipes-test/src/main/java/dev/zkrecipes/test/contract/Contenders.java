@@ -10,6 +10,7 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.internal.MachineLoad;
 import dev.zkrecipes.test.internal.Remains;
 import java.time.Duration;
 
@@ -21,7 +22,7 @@ final class Contenders implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
     /** A session so long that no lease is checked in a test, beside what the test counts. */
-    private static final Duration WITHOUT_CHECKS = Duration.ofSeconds(60);
+    static final Duration WITHOUT_CHECKS = Duration.ofSeconds(60);
 
     final EmbeddedZooKeeper server;
     final Recipe recipe;
@@ -66,8 +67,15 @@ final class Contenders implements AutoCloseable {
     }
 
     void awaitConnected() throws InterruptedException {
-        assertThat(client.awaitConnected(LIMIT)).isTrue();
-        assertThat(rivals.awaitConnected(LIMIT)).isTrue();
+        awaitConnected(client);
+        awaitConnected(rivals);
+    }
+
+    private static void awaitConnected(ZooKeeperClient client) throws InterruptedException {
+        Duration limit = MachineLoad.stretched(LIMIT);
+        assertThat(client.awaitConnected(limit))
+                .as("connected within %s; the client is %s", limit, client.connectionState())
+                .isTrue();
     }
 
     /** Whether the client under test is connected and nothing is left of whatever it has done. */
@@ -105,6 +113,13 @@ final class Contenders implements AutoCloseable {
     /** The session of the client under test, as the server knows it; 0 while there is none. */
     long session() {
         return client.zooKeeper().orElseThrow().getSessionId();
+    }
+
+    /** Ends the session of the client under test as the server does. */
+    void expire() {
+        assertThat(server.expireSession(session()))
+                .as("the server had the session 0x%x; the client is %s", session(), client.connectionState())
+                .isTrue();
     }
 
     /** The session of the rivals' client. */

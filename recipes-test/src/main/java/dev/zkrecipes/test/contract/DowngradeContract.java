@@ -34,8 +34,12 @@ abstract class DowngradeContract extends TwoReadWriteLocks {
         writing.close();
         Soon.await().until(reading::isValid);
         reading.verify();
-        assertThat(own.write().isHeldByCurrentThread()).isFalse();
-        assertThat(own.read().isHeldByCurrentThread()).isTrue();
+        assertThat(own.write().isHeldByCurrentThread())
+                .as("holds to write, after the downgrade")
+                .isFalse();
+        assertThat(own.read().isHeldByCurrentThread())
+                .as("holds to read, after the downgrade")
+                .isTrue();
         assertThat(TimedTry.on(others.write())).isEmpty();
         assertThat(queuedWriter).isNotDone();
         assertThat(queuedReader).isNotDone();

@@ -15,6 +15,7 @@ import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.Lateness;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -37,15 +38,30 @@ public abstract class LeaseContract extends Stage {
         return SHORT;
     }
 
+    /**
+     * In a session so long that the process has to stand still for seconds before a lease may say otherwise. That costs
+     * one lease its round: the next one is taken when that one is valid.
+     */
     @Test
+    @Tag("H152")
     void newLease_isValidAtOnce() throws InterruptedException {
-        try (Lateness lateness = Lateness.measure()) {
-            for (int round = 0; round < 20; round++) {
-                try (Lease lease = lock.acquire()) {
-                    boolean valid = lease.isValid();
-                    assertThat(valid || isLate(lateness)).isTrue();
+        try (Contenders quiet = Contenders.openQuiet(server, recipe());
+                Lateness lateness = Lateness.measure()) {
+            Scene own = Scene.of(quiet);
+            List<Integer> invalid = new ArrayList<>();
+            for (int round = 1; round <= 20; round++) {
+                try (Lease lease = own.lock.acquire()) {
+                    if (!lease.isValid()) {
+                        invalid.add(round);
+                        await().atMost(Contenders.WITHOUT_CHECKS).until(lease::isValid);
+                    }
                 }
             }
+            assertThat(invalid)
+                    .as(
+                            "of 20 new leases those that were not valid at once, in a JVM that came %s late",
+                            lateness.soFar())
+                    .hasSizeLessThanOrEqualTo(2);
         }
     }
 
@@ -63,8 +79,10 @@ public abstract class LeaseContract extends Stage {
 
         contenders.proxy.pause();
         await().until(() -> !held.isValid());
-        assertThat(Soon.get(validAtTheGrant)).isFalse();
-        assertThat(held.isValid()).isFalse();
+        assertThat(Soon.get(validAtTheGrant))
+                .as("isValid() as the rival is granted")
+                .isFalse();
+        assertThat(held.isValid()).as("isValid() beside the rival").isFalse();
         await().until(() -> held.state() == LeaseState.LOST && losses.get() == 1);
 
         contenders.proxy.resume();
@@ -101,7 +119,7 @@ public abstract class LeaseContract extends Stage {
             await().until(held::isValid);
             own.proxy.refuse();
             await().until(() -> held.state() == LeaseState.SUSPENDED);
-            assertThat(held.isValid()).isFalse();
+            assertThat(held.isValid()).as("isValid() while SUSPENDED").isFalse();
             long checks = server.requests().of(RequestType.MULTI);
             own.proxy.accept();
             await().until(held::isValid);

@@ -57,7 +57,7 @@ abstract class ReentrantContract extends Stage {
             other.release();
             assertThat(third.state()).as("the youngest").isEqualTo(LeaseState.RELEASED);
             first.close();
-            assertThat(own.lock.isHeldByCurrentThread()).isTrue();
+            own.assertHeldByThisThread(true);
             assertThat(own.rival.tryAcquire()).isEmpty();
             second.close();
             own.assertNothingLeft();
@@ -89,7 +89,7 @@ abstract class ReentrantContract extends Stage {
         Lease first = scene.lock.acquire();
         Lease second = scene.lock.acquire();
         first.close();
-        assertThat(scene.lock.isHeldByCurrentThread()).isTrue();
+        scene.assertHeldByThisThread(true);
         assertThat(scene.rival.tryAcquire()).isEmpty();
         second.close();
         scene.assertNothingLeft();
@@ -104,7 +104,7 @@ abstract class ReentrantContract extends Stage {
             assertThatThrownBy(scene.lock::release).isInstanceOf(IllegalMonitorStateException.class);
         });
         workers.join(Duration.ofSeconds(20));
-        assertThat(scene.lock.isAcquiredInThisProcess()).isTrue();
+        scene.assertAcquired(true);
         lease.close();
         scene.assertNothingLeft();
     }

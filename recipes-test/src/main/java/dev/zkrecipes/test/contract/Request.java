@@ -10,6 +10,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.MachineLoad;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.Objects;
@@ -52,6 +53,10 @@ final class Request {
         return result(outcome, "an answer");
     }
 
+    void assertWaits() {
+        assertThat(outcome).as("%s waits", flavour).isNotDone();
+    }
+
     boolean isDone() {
         return outcome.isDone();
     }
@@ -77,7 +82,7 @@ final class Request {
 
     private <T> T result(CompletableFuture<T> future, String what) throws InterruptedException {
         try {
-            return future.get(LONG.toSeconds(), TimeUnit.SECONDS);
+            return future.get(MachineLoad.stretched(LONG.multipliedBy(2)).toSeconds(), TimeUnit.SECONDS);
         } catch (TimeoutException e) {
             throw new AssertionError(flavour + " waits in vain for " + what + ": " + worker, e);
         } catch (ExecutionException e) {

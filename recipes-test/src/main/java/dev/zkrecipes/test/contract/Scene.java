@@ -147,15 +147,29 @@ final class Scene {
                 .allMatch(node -> isOwnedBy(contenders.session(), node), "is of the present session");
     }
 
+    /** What the lock under test says of its client. */
+    void assertAcquired(boolean expected) {
+        assertThat(lock.isAcquiredInThisProcess())
+                .as("isAcquiredInThisProcess() of %s with the nodes %s", lock, nodes())
+                .isEqualTo(expected);
+    }
+
+    /** What the lock under test says of the calling thread. */
+    void assertHeldByThisThread(boolean expected) {
+        assertThat(lock.isHeldByCurrentThread())
+                .as("isHeldByCurrentThread() of %s with %d holds and the nodes %s", lock, lock.holdCount(), nodes())
+                .isEqualTo(expected);
+    }
+
     /** After all holds are released: the rival can have the lock, and no node is left. */
     void assertPathIsFree() throws InterruptedException {
         Optional<Lease> next = rivalInTime();
         assertThat(next).as("the rival's lease, queue %s", nodes()).isPresent();
         next.orElseThrow().close();
         awaitNobody();
-        assertThat(lock.isAcquiredInThisProcess()).isFalse();
-        assertThat(lock.isHeldByCurrentThread()).isFalse();
-        assertThat(lock.holdCount()).isZero();
+        assertAcquired(false);
+        assertHeldByThisThread(false);
+        assertThat(lock.holdCount()).as("holds of this thread").isZero();
     }
 
     /** Waits for the rival's turn, for as much longer as the machine is late. */

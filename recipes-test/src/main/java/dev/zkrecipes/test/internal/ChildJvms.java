@@ -85,10 +85,11 @@ public final class ChildJvms implements AutoCloseable {
      * @throws AssertionError if one is still running then, or has ended with another exit value than 0
      */
     public void join(Duration limit) throws InterruptedException {
-        long end = System.nanoTime() + limit.toNanos();
+        Duration stretched = MachineLoad.stretched(limit);
+        long end = System.nanoTime() + stretched.toNanos();
         for (Process process : processes) {
             if (!process.waitFor(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                throw new AssertionError("process " + process.pid() + " is still running after " + limit);
+                throw new AssertionError("process " + process.pid() + " is still running after " + stretched);
             }
             if (process.exitValue() != 0) {
                 throw new AssertionError("process " + process.pid() + " ended with " + process.exitValue());

@@ -9,9 +9,11 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How late the threads of this JVM come on a machine that has too much to do: a thread beside the test waits again and
- * again for a moment, and adds up by how much each wait was too long. A bound on time is checked with that added to it,
- * so that it says something about the code and not about the machine:
+ * How late the threads of this JVM come on a machine that has too much to do. A thread beside the test waits again and
+ * again for a moment, and adds up by how much each wait was too long: it sees pauses. A thread that works, rather than
+ * waits, is later than that on a machine with more work than processors, by its {@linkplain MachineLoad load}. The
+ * greater of the two counts. A bound on time is checked with that added to it, so that it says something about the code
+ * and not about the machine:
  *
  * <pre>{@code
  * try (Lateness lateness = Lateness.measure()) {
@@ -35,6 +37,8 @@ public final class Lateness implements AutoCloseable {
     private long due = System.nanoTime() + MOMENT;
 
     private volatile boolean closed;
+
+    private final long begun = System.nanoTime();
 
     private Lateness() {}
 
@@ -61,7 +65,10 @@ public final class Lateness implements AutoCloseable {
 
     /** Tells how late a thread would have been up to now that waited all the time. */
     public synchronized Duration soFar() {
-        return Duration.ofNanos(sum + Math.max(0, System.nanoTime() - due));
+        long now = System.nanoTime();
+        long paused = sum + Math.max(0, now - due);
+        double slowed = (now - begun) * (1 - 1 / MachineLoad.perProcessor());
+        return Duration.ofNanos(Math.max(paused, (long) slowed));
     }
 
     private void run() {

@@ -86,7 +86,8 @@ public final class LeakCheck {
     public void assertNoNewThreads(Duration limit) throws InterruptedException {
         List<Thread> left = Workers.awaitEnd(this::newThreads, limit);
         if (!left.isEmpty()) {
-            throw new AssertionError(left.size() + " new threads still live after " + limit.toMillis() + " ms:"
+            throw new AssertionError(left.size() + " new threads still live after "
+                    + MachineLoad.stretched(limit).toMillis() + " ms:"
                     + Workers.describe(left));
         }
     }

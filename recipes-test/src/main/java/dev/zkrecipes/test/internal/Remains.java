@@ -47,7 +47,7 @@ public final class Remains {
                     left.completeExceptionally(e);
                 }
             });
-            return left.get(20, TimeUnit.SECONDS);
+            return left.get(60, TimeUnit.SECONDS);
         } catch (ReflectiveOperationException | ExecutionException | TimeoutException e) {
             throw new AssertionError("cannot look into the client " + client, e);
         }

@@ -20,23 +20,27 @@ public final class Soon {
 
     private Soon() {}
 
-    /** Begins a wait of at most 10 s that looks every 5 ms. */
+    /** Begins a wait of at most 10 s, or longer on a {@linkplain MachineLoad busy machine}, that looks every 5 ms. */
     public static ConditionFactory await() {
         return Awaitility.await()
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
-                .atMost(LIMIT);
+                .atMost(limit());
     }
 
     /**
      * Returns the value of a future that is complete or about to be.
      *
-     * @throws AssertionError if it fails, or takes longer than 10 s
+     * @throws AssertionError if it fails, or takes longer than {@link #await} waits
      */
     @CanIgnoreReturnValue
     public static <T> T get(CompletionStage<T> future) {
         CompletableFuture<T> waitedFor = future.toCompletableFuture();
-        Assertions.assertThat(waitedFor).succeedsWithin(LIMIT);
+        Assertions.assertThat(waitedFor).succeedsWithin(limit());
         return waitedFor.join();
+    }
+
+    private static Duration limit() {
+        return MachineLoad.stretched(LIMIT);
     }
 }

@@ -98,7 +98,10 @@ public final class Workers implements AutoCloseable {
         List<Thread> late = awaitEnd(this::alive, limit);
         List<Throwable> thrown = takeFailures();
         if (!late.isEmpty()) {
-            thrown.add(0, new AssertionError("still running after " + limit.toMillis() + " ms: " + describe(late)));
+            thrown.add(
+                    0,
+                    new AssertionError("still running after "
+                            + MachineLoad.stretched(limit).toMillis() + " ms: " + describe(late)));
         }
         throwAll(thrown);
     }
@@ -161,9 +164,9 @@ public final class Workers implements AutoCloseable {
         throw new AssertionError("a worker failed: " + first, first);
     }
 
-    /** Waits until no such thread is left, and returns those that live on. */
+    /** Waits until no such thread is left, longer on a busy machine, and returns those that live on. */
     static List<Thread> awaitEnd(Supplier<List<Thread>> living, Duration limit) throws InterruptedException {
-        long deadline = System.nanoTime() + limit.toNanos();
+        long deadline = System.nanoTime() + MachineLoad.stretched(limit).toNanos();
         List<Thread> left = living.get();
         while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
             left.get(0).join(1 + Duration.ofNanos(deadline - System.nanoTime()).toMillis());
