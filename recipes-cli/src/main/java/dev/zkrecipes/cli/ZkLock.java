@@ -57,6 +57,7 @@ import picocli.CommandLine.Spec;
             "65:the path cannot serve as this lock",
             "69:no server could be reached",
             "70:zklock itself failed",
+            "74:the output cannot be written",
             "76:the lock was lost while the command ran",
             "77:no rights",
             "126, 127, 128+N:see zklock run --help"
@@ -92,9 +93,16 @@ public final class ZkLock implements Runnable, IVersionProvider {
     }
 
     private static int execute(CommandLine command, String[] args) {
-        // picocli's own writer does not report that nobody reads any more.
-        command.setOut(new PrintWriter(System.out, true, Charset.defaultCharset()));
-        return command.execute(args);
+        StandardOutput output = new StandardOutput();
+        PrintWriter out = new PrintWriter(output, true, Charset.defaultCharset());
+        int code = command.setOut(out).execute(args);
+        out.flush();
+        return output.failure()
+                .map(failure -> {
+                    command.getErr().println("zklock: the output cannot be written: " + failure);
+                    return code == ExitCodes.OK ? ExitCodes.UNWRITTEN : code;
+                })
+                .orElse(code);
     }
 
     /** {@code zklock run} alone, so that it starts quickly: the other commands are not even created. */

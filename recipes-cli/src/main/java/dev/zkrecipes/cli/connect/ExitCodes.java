@@ -34,6 +34,9 @@ public final class ExitCodes {
     /** zklock itself failed: it could not start a process, or it has a defect. */
     public static final int INTERNAL = 70;
 
+    /** The output could not be written. */
+    public static final int UNWRITTEN = 74;
+
     /** The lock was lost while the command ran. */
     public static final int LOST = 76;
 

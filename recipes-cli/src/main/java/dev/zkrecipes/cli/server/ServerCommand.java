@@ -54,6 +54,7 @@ import picocli.CommandLine.Spec;
         })
 public final class ServerCommand implements Callable<Integer> {
     private static final int MOST_PORT = 65_535;
+    private static final String SERVERS_LOG = "org.slf4j.simpleLogger.log.org.apache.zookeeper";
 
     @Spec
     private CommandSpec spec;
@@ -106,6 +107,9 @@ public final class ServerCommand implements Callable<Integer> {
     }
 
     private int run(EmbeddedZooKeeperBuilder builder) throws InterruptedException {
+        if (System.getProperty(SERVERS_LOG) == null) {
+            System.setProperty(SERVERS_LOG, "error");
+        }
         EmbeddedZooKeeper server;
         try {
             server = builder.start();

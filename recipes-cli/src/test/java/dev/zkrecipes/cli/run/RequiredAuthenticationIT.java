@@ -34,7 +34,7 @@ class RequiredAuthenticationIT {
             processes.start(StrictServer.class, String.valueOf(port));
             String servers = "127.0.0.1:" + port;
             try (RunningZkLock run =
-                    RunningZkLock.start(folder, Map.of(), "run", "--connect", servers, "/strict", "--", "true")) {
+                    RunningZkLock.start(folder, Map.of(), "run", "-w", "90", "--connect", servers, "/strict", "true")) {
                 assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
                 assertThat(run.err()).contains("enforce.auth.enabled");
             }

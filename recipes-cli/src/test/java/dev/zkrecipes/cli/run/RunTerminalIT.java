@@ -43,6 +43,7 @@ class RunTerminalIT {
     /** A terminal with a command in it. */
     private static final class Terminal implements AutoCloseable {
         private final Process process;
+        private final Thread reader;
         private final StringBuilder shown = new StringBuilder();
 
         Terminal(String connect, String command) throws IOException {
@@ -52,7 +53,7 @@ class RunTerminalIT {
             builder.environment().put("ZKLOCK_CONNECT", connect);
             builder.environment().put("TERM", "dumb");
             process = builder.start();
-            Thread reader = new Thread(this::read, "reads the screen");
+            reader = new Thread(this::read, "reads the screen");
             reader.setDaemon(true);
             reader.start();
         }
@@ -67,7 +68,7 @@ class RunTerminalIT {
             await().atMost(RunningZkLock.LIMIT)
                     .failFast(
                             "the terminal is closed",
-                            () -> assertThat(process.isAlive() || shows(pattern))
+                            () -> assertThat(reader.isAlive() || shows(pattern))
                                     .as(() -> "screen: " + screen())
                                     .isTrue())
                     .until(() -> shows(pattern));
@@ -77,6 +78,7 @@ class RunTerminalIT {
             assertThat(process.waitFor(RunningZkLock.LIMIT.toSeconds(), TimeUnit.SECONDS))
                     .as(() -> "ended; screen: " + screen())
                     .isTrue();
+            reader.join(RunningZkLock.LIMIT.toMillis()); // what it has shown last may not have been read
             return process.exitValue();
         }
 
