@@ -81,7 +81,7 @@ final class SlowWaits {
         }
         if (!isConnected) {
             LockLog.slowWithoutAConnection(
-                    spec.path(), waited, connection.missing("").getMessage());
+                    spec.path(), waited, String.valueOf(connection.missing("").getMessage()));
         } else {
             ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
             Completion.on(query.request.launch(), (holders, failure) -> {
