@@ -29,7 +29,7 @@ final class CallHold implements AutoCloseable {
     private volatile boolean isOver;
 
     /**
-     * A hold of the calling thread. Without it the client is not closed until the client's time for that is over.
+     * A hold of the calling thread, for whose end the client's close waits.
      *
      * @param open where it is for as long as it is not given back
      * @throws dev.zkrecipes.core.ClientClosedException if the client is being closed; the lease is closed then

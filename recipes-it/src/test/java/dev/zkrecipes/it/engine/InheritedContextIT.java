@@ -147,13 +147,16 @@ class InheritedContextIT {
         }
         List<InterProcessLock> others = List.of(
                 new HandoffMutex(client, "/inherited/handoff", 2),
-                new InterProcessSemaphore(client, "/inherited/semaphore", 2),
                 new InterProcessReadWriteLock(client, "/inherited/rwlock").writeLock(),
                 new InterProcessMultiLock(client, List.of("/inherited/one", "/inherited/two")));
         for (InterProcessLock lock : others) {
             lock.tryAcquire(LONG).orElseThrow().close();
             Soon.get(Soon.get(lock.acquireAsync()).closeAsync());
         }
+        new InterProcessSemaphore(client, "/inherited/semaphore", 2)
+                .tryAcquire(LONG)
+                .orElseThrow()
+                .close();
         Soon.get(Soon.get(new InterProcessMutex(client, "/inherited/later").acquireAsync())
                 .closeAfter(Duration.ofMillis(1)));
     }
