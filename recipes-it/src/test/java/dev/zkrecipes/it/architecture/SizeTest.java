@@ -49,10 +49,10 @@ class SizeTest {
     @Test
     void core_doesNotGrow() {
         List<Path> core = sources(TOP.resolve("recipes-core"));
-        assertThat(core).hasSizeLessThanOrEqualTo(146);
+        assertThat(core).hasSizeLessThanOrEqualTo(147);
         assertThat(core.stream().mapToInt(file -> lines(file).size()).sum())
                 .as("lines of core")
-                .isLessThanOrEqualTo(18_457);
+                .isLessThanOrEqualTo(18_870);
     }
 
     /** The formatter wraps code, and leaves comments as they are. */
