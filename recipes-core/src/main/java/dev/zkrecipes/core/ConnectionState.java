@@ -12,8 +12,11 @@ public enum ConnectionState {
     /** The connection is lost; the session, and with it every lock, may still live. */
     SUSPENDED,
     /**
-     * The session has ended: every lease of it is lost. A client that opens its own sessions opens the next one, and
-     * says {@link #CONNECTING} when it does.
+     * The session is lost, and every lease of it. Said when a server says so, and before that by the clock of this
+     * process: as soon as a lease is lost because nothing has confirmed the session for a whole session time-out, or
+     * when there was no connection for so long. Stop whatever relies on the session. It is said once for each session,
+     * unless that turns out to live, which is said as {@link #CONNECTED}; its leases stay lost. Otherwise a client that
+     * opens its own sessions opens the next one, and says {@link #CONNECTING} when it does.
      */
     EXPIRED,
     /**

@@ -76,7 +76,10 @@ public final class ZooKeeperClient implements AutoCloseable {
         return new ZooKeeperClientBuilder();
     }
 
-    /** {@return the current state of the connection to ZooKeeper, without asking the server} */
+    /**
+     * {@return the current state of the connection to ZooKeeper, without asking the server} By the clock of this
+     * process: no lease is lost before this says {@link ConnectionState#EXPIRED}, unless it was lost alone.
+     */
     public ConnectionState connectionState() {
         return engine.connection().state();
     }

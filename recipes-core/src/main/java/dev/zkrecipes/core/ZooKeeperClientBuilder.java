@@ -275,10 +275,11 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Closes the client when the JVM ends by SIGTERM, Ctrl-C, {@code System.exit} or after its last thread: every lease
-     * is LOST first, whichever thread has it, then its node is deleted, so that others need not wait for the session's
-     * end. The application's own threads continue to run meanwhile: stop the work that the locks protect first, or let
-     * it watch its leases. The JVM waits at most for the request time-out. Closing the client takes the hook away.
+     * Closes the client when the JVM ends by SIGTERM, Ctrl-C, {@code System.exit} or after its last thread: elections
+     * end first, then every lease is LOST, whichever thread has it, and its node is deleted, so that others need not
+     * wait for the session's end. The application's own threads continue to run meanwhile: stop the work that the locks
+     * protect first, or let it watch its leases. The JVM waits at most for the {@link #closeTimeout} and the request
+     * time-out. Closing the client takes the hook away.
      *
      * <p>Nothing runs in a process that is killed with SIGKILL, halted or out of power: then the locks are free when
      * the session time-out has passed at the server.

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.LockInternals;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
@@ -28,9 +29,11 @@ final class MixedHold implements ForeignLock.Hold {
     private final String path;
     private final List<Lease> leases;
 
+    /** From now on the leases are this hold's, whose owner decides who may give it back. */
     MixedHold(String path, List<Lease> leases) {
         this.path = path;
         this.leases = List.copyOf(leases);
+        this.leases.forEach(LockInternals::letAnyThreadClose);
     }
 
     /** The worst state of all; a loss is worse than that others were given back since. */

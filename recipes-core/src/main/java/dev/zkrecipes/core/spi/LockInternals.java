@@ -222,15 +222,13 @@ public final class LockInternals {
      * else ends than the thread that acquired it, such as a transaction. A lock of another library may still refuse
      * every other thread.
      *
-     * @param lease a lease of this library's
-     * @throws IllegalArgumentException if it is not
+     * @param lease a lease; nothing changes for one that is not of this library
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     public static void letAnyThreadClose(Lease lease) {
-        if (!(Objects.requireNonNull(lease, "lease") instanceof Hold hold)) {
-            throw new IllegalArgumentException("not a lease of this library: " + lease);
+        if (Objects.requireNonNull(lease, "lease") instanceof Hold hold) {
+            hold.letAnyThreadClose();
         }
-        hold.letAnyThreadClose();
     }
 
     /**

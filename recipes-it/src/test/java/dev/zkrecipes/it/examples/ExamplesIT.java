@@ -6,7 +6,6 @@ package dev.zkrecipes.it.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
@@ -275,10 +274,7 @@ class ExamplesIT {
             InterProcessMutex mutex = new InterProcessMutex(client, "/locks/settling");
             Lease lease = mutex.acquireAsync().join();
             settle();
-            CompletableFuture<Void> givenBack = lease.ended()
-                    .toCompletableFuture()
-                    .completeOnTimeout(LeaseState.RELEASED, 30, TimeUnit.SECONDS)
-                    .thenCompose(state -> lease.closeAsync());
+            CompletableFuture<Void> givenBack = lease.closeAfter(Duration.ofSeconds(30));
             assertThat(mutex.tryAcquire()).isEmpty();
             lease.close();
             givenBack.get(120, TimeUnit.SECONDS);

@@ -76,6 +76,10 @@ public final class AdaptedLock extends OwnedLock {
             }
             return lease;
         } catch (Throwable t) {
+            if (t instanceof VirtualMachineError) { // the foreign lock may be left with what nobody gives back
+                lastResort.thrown = t;
+                wakeEngine();
+            }
             if (observed != null) {
                 observed.failed(t);
             }

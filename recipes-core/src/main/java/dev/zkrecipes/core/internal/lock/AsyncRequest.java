@@ -7,6 +7,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.lock.Hold.Origin;
 import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.LastResort;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** One request, as a future. If that ends with anything but the grant, the request is withdrawn. */
 final class AsyncRequest extends CompletableFuture<Lease> {
     private final Origin lock;
+    private final LastResort lastResort;
     private final Executor delivery;
     private final @Nullable ObservedRequest observed;
     volatile @Nullable Acquisition acquisition; // null if the future has ended
@@ -24,6 +26,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
     AsyncRequest(
             Origin lock, Executor delivery, @Nullable ObservedRequest observed, @Nullable Acquisition acquisition) {
         this.lock = lock;
+        this.lastResort = lock.lastResort();
         this.delivery = delivery;
         this.observed = observed;
         this.acquisition = acquisition;
@@ -35,9 +38,9 @@ final class AsyncRequest extends CompletableFuture<Lease> {
             try {
                 delivery.execute(() -> deliver(granted, failure, open));
             } catch (Throwable t) { // the lock may be held by nobody
+                lastResort.thrown = t;
+                lock.wakeEngine();
                 completeExceptionally(t);
-                lock.fail(new IllegalStateException(
-                        "a request for the lock " + lock.group().path() + " is half done", t));
             }
         });
         Completion.on(this, (lease, failure) -> {
@@ -61,6 +64,10 @@ final class AsyncRequest extends CompletableFuture<Lease> {
                 }
             }
         } catch (Throwable t) {
+            if (granted != null && t instanceof VirtualMachineError) { // it may be held by nobody
+                lastResort.thrown = t;
+                lock.wakeEngine();
+            }
             if (observed != null) {
                 observed.failed(t);
             }

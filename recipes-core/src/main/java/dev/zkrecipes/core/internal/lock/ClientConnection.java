@@ -43,7 +43,7 @@ public final class ClientConnection {
 
     private final List<Told> listeners = new CopyOnWriteArrayList<>();
     private volatile ConnectionState state = ConnectionState.CONNECTING;
-    private @Nullable Session used; // the one that was asked for last
+    private volatile @Nullable Session used; // the one that was asked for last
     private volatile Duration sessionTimeout;
     private volatile Duration requestTimeout;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
@@ -99,9 +99,9 @@ public final class ClientConnection {
         }
         if (!closing.getAsBoolean()) { // the end of closing tells of itself
             boolean over = next == State.CLOSED && kind instanceof HandleKind.Wrapped; // no other handle follows
-            report(over ? ConnectionState.CLOSED : shown(next));
+            report(over ? ConnectionState.CLOSED : shown(next, session));
         }
-        if (next == State.CONNECTED) {
+        if (next == State.CONNECTED && !session.isGivenUp()) {
             trouble.onConnected();
             connected.complete(true);
             return;
@@ -130,11 +130,11 @@ public final class ClientConnection {
         }
     }
 
-    private static ConnectionState shown(State state) {
+    private static ConnectionState shown(State state, Session session) {
         return switch (state) {
             case CONNECTING -> ConnectionState.CONNECTING;
-            case CONNECTED -> ConnectionState.CONNECTED;
-            case READ_ONLY, DISCONNECTED -> ConnectionState.SUSPENDED;
+            case CONNECTED -> session.isGivenUp() ? ConnectionState.EXPIRED : ConnectionState.CONNECTED;
+            case READ_ONLY, DISCONNECTED -> session.isGivenUp() ? ConnectionState.EXPIRED : ConnectionState.SUSPENDED;
             case EXPIRED, CLOSED -> ConnectionState.EXPIRED;
             case AUTH_FAILED -> ConnectionState.AUTH_FAILED;
         };
@@ -142,8 +142,12 @@ public final class ClientConnection {
 
     // ---- What any thread asks.
 
+    /** By the clock, as leases tell theirs: no later than a lease is lost, whatever the engine has come to. */
     public ConnectionState state() {
-        return state;
+        ConnectionState told = state;
+        Session session = used;
+        boolean mayBeLost = told == ConnectionState.CONNECTED || told == ConnectionState.SUSPENDED;
+        return mayBeLost && session != null && session.isGivenUp() ? ConnectionState.EXPIRED : told;
     }
 
     public void addListener(Consumer<ConnectionState> listener) {

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Preconditions;
+import com.google.common.base.Throwables;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
@@ -19,6 +20,7 @@ import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
+import dev.zkrecipes.core.internal.thread.LastResort;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.wire.Printable;
@@ -54,6 +56,7 @@ public final class EngineClient {
     private final HandleKind kind;
     private final ClientSettings settings;
     final EngineScheduler scheduler;
+    final LastResort lastResort;
     private final Callbacks callbacks;
     private final ClientConnection connection;
     final ClientSessions sessions;
@@ -67,6 +70,7 @@ public final class EngineClient {
 
     private final Set<Standing> standing = ConcurrentHashMap.newKeySet();
     private volatile boolean endsStanding; // close() was called
+    private final Runnable look = this::look;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
@@ -78,6 +82,7 @@ public final class EngineClient {
         this.scheduler = kind instanceof HandleKind.Simulated simulated
                 ? simulated.scheduler()
                 : new EngineExecutor(settings.callbackExecutor() != null);
+        this.lastResort = scheduler instanceof EngineExecutor real ? real.lastResort : new LastResort();
         this.callbacks = Callbacks.on(
                 settings.callbackExecutor(),
                 kind instanceof HandleKind.Simulated ? settings.callbackExecutor() : null, // it has no other threads
@@ -418,10 +423,16 @@ public final class EngineClient {
         closed.complete(null);
     }
 
-    /** Ends the client, as nobody knows any more what it holds. Any thread. */
-    void fail(RuntimeException why) {
-        scheduler.execute(() -> {
-            throw why;
-        });
+    /** Ends the client if anything was left in the last resort. Any thread. */
+    void wake() {
+        scheduler.execute(look);
+    }
+
+    private void look() {
+        Throwable thrown = lastResort.thrown;
+        if (thrown != null) {
+            Throwables.throwIfUnchecked(thrown);
+            throw new IllegalStateException(thrown);
+        }
     }
 }

@@ -135,17 +135,27 @@ public final class EngineLock extends OwnedLock {
             }
             return Optional.ofNullable(opened);
         } catch (Throwable t) {
-            // The caller gets an exception, so it must not be left with anything that nobody would ever give back.
-            List<HeldNode> granted = wanted.giveUpUnlessGranted();
-            if (opened != null) {
-                opened.beginClosing(false);
-            } else if (granted != null) {
-                HeldNode.release(granted);
+            try {
+                leave(wanted, opened);
+            } catch (Throwable again) {
+                lastResort.thrown = again;
+                wakeEngine();
+                throw again;
             }
             if (observed != null) {
                 observed.failed(t);
             }
             throw t;
+        }
+    }
+
+    /** The caller gets an exception, so it must not be left with anything that nobody would ever give back. */
+    private static void leave(Acquisition wanted, @Nullable Hold opened) {
+        List<HeldNode> granted = wanted.giveUpUnlessGranted();
+        if (opened != null) {
+            opened.beginClosing(false);
+        } else if (granted != null) {
+            HeldNode.release(granted);
         }
     }
 

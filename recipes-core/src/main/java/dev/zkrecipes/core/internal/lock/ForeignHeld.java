@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HoldLimit;
+import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
@@ -72,18 +73,25 @@ final class ForeignHeld extends Held {
 
     @Override
     public LockLostException lost() {
-        if (isLostThere()) {
-            try {
-                var unused = hold.fencingTokens();
-            } catch (LockLostException e) {
-                return e; // it says why
-            } catch (RuntimeException e) {
-                // it has none
-            }
+        LockLostException there = isLostThere() ? lossThere() : null;
+        if (there != null) {
+            return there;
         }
         End last = end();
         return new LockLostException("lost the lock " + spec().path() + (last == null ? "" : ": " + last.reason())
                 + "; stop what it protects, close every lease of it, then acquire afresh");
+    }
+
+    /** What says why it was lost, if it stands on leases of this library; null otherwise. */
+    private @Nullable LockLostException lossThere() {
+        try {
+            var unused = hold.fencingTokens();
+        } catch (LockLostException e) {
+            return e;
+        } catch (RuntimeException e) {
+            // it has none
+        }
+        return null;
     }
 
     @Override
@@ -134,12 +142,16 @@ final class ForeignHeld extends Held {
     }
 
     private void onLost() {
-        var unused = ends("what it stands on was lost");
+        String reason = "what it stands on was lost";
+        if (ends(reason) && lossThere() == null) { // otherwise the log says why by now
+            LockLog.lost(spec().path(), reason);
+        }
     }
 
     @Override
     public void lose(String reason) {
         if (ends(reason)) {
+            LockLog.lost(spec().path(), reason);
             callbacks.tellLoss(() -> giveBack(hold::expire));
         }
     }

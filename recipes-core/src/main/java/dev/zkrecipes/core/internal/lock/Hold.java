@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.LastResort;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
@@ -67,8 +68,11 @@ public final class Hold implements MultiLease, Held.Listener {
         /** Runs, on a thread of the client, what gives back a hold. */
         void runClose(Runnable close);
 
-        /** A thread has died in the middle of what nobody else does. */
-        void fail(RuntimeException why);
+        /** Of the client. */
+        LastResort lastResort();
+
+        /** Has the engine look at the last resort. */
+        void wakeEngine();
     }
 
     /** What a hold was closed as, and when what was given back with it is gone. */
@@ -84,6 +88,7 @@ public final class Hold implements MultiLease, Held.Listener {
     private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
 
     final Origin lock;
+    private final LastResort lastResort; // reached without a call
     final List<? extends Held> grants;
     final LockData data;
     private volatile @Nullable Closing closing;
@@ -91,6 +96,7 @@ public final class Hold implements MultiLease, Held.Listener {
 
     Hold(Origin lock, List<? extends Held> grants, LockData data) {
         this.lock = lock;
+        this.lastResort = lock.lastResort();
         this.grants = grants;
         this.data = data;
     }
@@ -315,26 +321,34 @@ public final class Hold implements MultiLease, Held.Listener {
         }
     }
 
-    /** Whether this call closes it, giving back what only it stands on; {@link Origin#confirm} waits for that. */
+    /**
+     * Closes it, giving back what only it stands on; {@link Origin#confirm} waits for that. Returns whether this call
+     * did. If another thread is in the middle of that, this one does the same, so that nothing says HELD when either
+     * returns: each step is done by the first who comes to it.
+     */
     @CanIgnoreReturnValue
     boolean beginClosing(boolean waits) {
-        if (isClosed()) {
-            return false;
+        if (!isClosed()) {
+            requireMayClose();
         }
-        requireMayClose();
-        // What it is closed as is found out after that: a loss that is told to an open hold is seen then.
-        if (!CLOSING.compareAndSet(this, null, DECIDING)) {
-            return false;
-        }
-        Closing last = LOST;
+        boolean begins = false;
         try {
-            last = giveBack(waits);
-            return true;
-        } catch (Throwable t) { // nobody else does the rest
-            lock.fail(new IllegalStateException("a lease of the lock " + path() + " is half closed", t));
+            // What it is closed as is found out after that: a loss that is told to an open hold is seen then.
+            begins = CLOSING.compareAndSet(this, null, DECIDING);
+            if (decided() == null) {
+                decide(giveBack(waits));
+            }
+        } catch (Throwable t) {
+            lastResort.thrown = t; // nobody else does the rest
+            lock.wakeEngine();
+            decide(LOST);
             throw t;
-        } finally {
-            closing = last;
+        }
+        return begins;
+    }
+
+    private void decide(Closing last) {
+        if (CLOSING.compareAndSet(this, DECIDING, last)) {
             Listeners told = listeners;
             if (told != null) {
                 tell(told, last);

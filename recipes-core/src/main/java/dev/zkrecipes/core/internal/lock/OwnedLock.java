@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
+import dev.zkrecipes.core.internal.thread.LastResort;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -42,6 +43,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     private final Owner owner;
     final LockDataTable table;
     private final LockData ofInstance = LockData.ofInstance(); // what the lock object holds, unless threads do
+    final LastResort lastResort;
     final LockData asynchronous; // what its asynchronous requests get
     private final @Nullable LockSpec otherMode;
     private final boolean isExclusive; // of two modes
@@ -56,6 +58,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
             @Nullable LockSpec otherMode,
             boolean isExclusive) {
         this.worksOn = worksOn;
+        this.lastResort = worksOn == null ? new LastResort() : worksOn.lastResort;
         this.callbacks = callbacks;
         this.group = group;
         this.owner = owner;
@@ -85,11 +88,16 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return worksOn == null ? "this process" : worksOn.ownerLabel();
     }
 
+    @Override
+    public final LastResort lastResort() {
+        return lastResort;
+    }
+
     /** Does nothing without a client, as there is nothing of ours to end. */
     @Override
-    public final void fail(RuntimeException why) {
+    public final void wakeEngine() {
         if (worksOn != null) {
-            worksOn.fail(why);
+            worksOn.wake();
         }
     }
 

@@ -145,6 +145,13 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     }
 
     @Override
+    public void finishEnd() {
+        if (end() != null) {
+            afterEnd();
+        }
+    }
+
+    @Override
     public void abandon() {
         lose(LockLog.CLIENT_CLOSED);
         settleEnd();
@@ -154,11 +161,14 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
     /** Does what is done once, on the engine thread. */
     private void afterEnd() {
         if (beginAfterEnd()) {
+            End last = end();
+            if (last != null && last.reason().equals(Session.OUTLIVED)) {
+                session().giveUpHope(); // before it leaves
+            }
             cleaner.discard(node, gone);
             leave();
-            End last = end();
             if (last != null && last.isLoss()) {
-                LockLog.lost(nodePath, last.reason());
+                LockLog.lost(spec().path() + " (node " + LockPath.name(nodePath) + ")", last.reason());
                 tellObserver();
             }
         }

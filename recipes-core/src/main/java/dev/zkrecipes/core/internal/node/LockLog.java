@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.node;
 
 import dev.zkrecipes.core.LockObserver;
-import dev.zkrecipes.core.internal.wire.LockPath;
 import java.time.Duration;
 import java.util.Locale;
 import org.slf4j.Logger;
@@ -57,12 +56,11 @@ public final class LockLog {
                 Long.toHexString(id));
     }
 
-    static void lost(String nodePath, String reason) {
-        String lock = LockPath.parent(nodePath) + " (node " + LockPath.name(nodePath) + "): " + reason;
+    public static void lost(String lock, String reason) {
         if (reason.equals(CLIENT_CLOSED)) {
-            log.info("Lost the lock {}.", lock);
+            log.info("Lost the lock {}: {}.", lock, reason);
         } else {
-            log.warn("Lost the lock {}. Stop what it protects: others may have the lock now.", lock);
+            log.warn("Lost the lock {}: {}. Stop what it protects: others may have the lock now.", lock, reason);
         }
     }
 

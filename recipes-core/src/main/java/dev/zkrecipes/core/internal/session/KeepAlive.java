@@ -43,6 +43,9 @@ public final class KeepAlive {
         /** The node is gone. If that was not our doing, it is lost. */
         void onNodeGone();
 
+        /** If it has ended, does what its end brings, should the thread that ended it have died before. */
+        void finishEnd();
+
         /** The client was closed: nobody is left to delete the node. */
         void abandon();
     }
@@ -50,6 +53,7 @@ public final class KeepAlive {
     private final Session session;
     private final EngineScheduler scheduler;
     private final Map<String, Grant> grants = new LinkedHashMap<>(); // by path of the node, the oldest first
+    private volatile boolean hasGrants;
     private boolean armed;
     private int checksUnderWay;
     private boolean checkedTwice;
@@ -63,6 +67,7 @@ public final class KeepAlive {
 
     public void add(Grant grant) {
         grants.put(grant.nodePath(), grant);
+        hasGrants = true;
         if (!armed) {
             arm(Math.min(period(), lossDue()));
         }
@@ -70,6 +75,7 @@ public final class KeepAlive {
 
     public void remove(Grant grant) {
         grants.remove(grant.nodePath(), grant);
+        hasGrants = !grants.isEmpty();
     }
 
     /** Another request was waiting for a node of this session, and hears that it is gone. */
@@ -78,6 +84,11 @@ public final class KeepAlive {
         if (held != null) {
             held.onNodeGone();
         }
+    }
+
+    /** Any thread. */
+    boolean hasGrants() {
+        return hasGrants;
     }
 
     public List<Grant> all() {
@@ -113,9 +124,13 @@ public final class KeepAlive {
     private void tick() {
         armed = false;
         if (session.isOutlived()) {
+            if (checksUnderWay == 0 && session.isConnected() && hasGrants) {
+                checkAll(); // whose answer tells that the session lives, if it does
+            }
             all().forEach(held -> held.lose(Session.OUTLIVED)); // which removes it a little later
             return;
         }
+        all().forEach(Grant::finishEnd);
         if (grants.isEmpty() || session.isEnded()) {
             return;
         }

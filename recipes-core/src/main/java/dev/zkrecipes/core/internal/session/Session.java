@@ -20,11 +20,13 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One session: its state, the {@linkplain SessionProof proof} that it lives, and what belongs to it.
  *
- * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()} and what never changes.
+ * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()}, {@link #isGivenUp()} and what
+ * never changes.
  */
 public final class Session {
     /** Why leases are lost when the session {@link #isOutlived}. */
@@ -54,8 +56,11 @@ public final class Session {
     private final Set<Observer> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
-    private State state = State.CONNECTING;
-    private long endedAt; // when the last connection did, while there is none
+    private volatile State state = State.CONNECTING;
+    private volatile long endedAt; // when the last connection did, while there is none
+    private volatile boolean givenUp; // its leases are lost by the clock, and nothing has shown since that it lives
+    private Runnable onGivenUp = () -> {};
+    private @Nullable Timer untilGivenUp;
     private long connectedAt;
     private int connections;
     private volatile long timeoutNanos;
@@ -86,6 +91,11 @@ public final class Session {
         this.watches = new WatchRegistry(operations, () -> state, this::later, this::afterALongWhile);
         this.keepAlive = new KeepAlive(this, scheduler);
         this.lists = new ListBatcher(operations, scheduler, this::check);
+    }
+
+    /** Is told, on the engine thread, when {@link #isGivenUp()} changes while the state does not. */
+    public void onGivenUp(Runnable told) {
+        onGivenUp = told;
     }
 
     public void begin() {
@@ -173,6 +183,10 @@ public final class Session {
             reports.onCommitted(sentAt, scheduler.nanoTime(), timeoutNanos);
             proof = old.with(sentAt, asOf, reports.reportedAt(), afterReconnect || old.connected());
         }
+        if (givenUp && isConnected()) {
+            givenUp = false;
+            onGivenUp.run();
+        }
     }
 
     /**
@@ -229,6 +243,33 @@ public final class Session {
         return proof.isOutlived(timeoutNanos, scheduler.nanoTime());
     }
 
+    /**
+     * Whether the session must be taken for lost by the clock of this process: T has passed since the last committed
+     * write if it holds anything, otherwise since it lost its connection. Until the server says so, too, or it turns
+     * out to live. Any thread.
+     */
+    public boolean isGivenUp() {
+        if (givenUp || keepAlive.hasGrants()) {
+            return givenUp || isOutlived();
+        }
+        boolean isCutOff = state == State.DISCONNECTED || state == State.READ_ONLY;
+        return isCutOff && timeoutNanos > 0 && scheduler.nanoTime() - endedAt >= timeoutNanos;
+    }
+
+    /** Its leases are being lost by the clock. On the engine thread. */
+    public void giveUpHope() {
+        if (!givenUp && !isEnded()) {
+            givenUp = true;
+            onGivenUp.run();
+        }
+    }
+
+    private void lookWhetherGivenUp() {
+        if (isGivenUp()) {
+            giveUpHope();
+        }
+    }
+
     /** Whether a lease may start on the present proof, which is good for another third of T. */
     public boolean isFreshlyProven() {
         return proof.remaining(timeoutNanos, scheduler.nanoTime()) >= timeoutNanos / 3;
@@ -262,8 +303,16 @@ public final class Session {
         if (isEnded() || next == state || next == State.CONNECTING) {
             return;
         }
+        if (next != State.CONNECTED) {
+            endedAt = scheduler.nanoTime(); // before the state, for other threads
+        }
         state = next;
+        if (untilGivenUp != null) {
+            untilGivenUp.cancel();
+            untilGivenUp = null;
+        }
         if (next == State.CONNECTED) {
+            givenUp = false;
             connections++;
             connectedAt = scheduler.nanoTime();
             reports.onConnected();
@@ -272,7 +321,9 @@ public final class Session {
         } else {
             proof = proof.inNoConnection();
             reports.onDisconnected();
-            endedAt = scheduler.nanoTime();
+            if (!next.isFinal()) {
+                untilGivenUp = scheduler.schedule(Duration.ofNanos(timeoutNanos), this::lookWhetherGivenUp);
+            }
         }
         if (next.isFinal()) {
             pauses.end();

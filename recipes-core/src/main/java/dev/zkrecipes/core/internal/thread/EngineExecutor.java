@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -32,11 +32,15 @@ import org.jspecify.annotations.Nullable;
  * otherwise sleeps. Whoever gives a task first adds it and then looks for a runner; whoever steps down first does so
  * and then looks for tasks: so one of the two sees the other. A wake-up that comes before the sleep ends that sleep.
  *
- * <p>The first task that throws is the last: see {@link #onFailure}.
+ * <p>The first task that throws is the last: see {@link #onFailure}. So does anybody who leaves what was thrown in the
+ * {@link #lastResort}.
  */
 public final class EngineExecutor implements EngineScheduler {
     /** One for all clients: ids of two processes must differ even if both started at the same moment. */
     private static final SecureRandom RANDOM = new SecureRandom();
+
+    private static final AtomicReferenceFieldUpdater<EngineExecutor, @Nullable Thread> RUNNER =
+            AtomicReferenceFieldUpdater.newUpdater(EngineExecutor.class, Thread.class, "runner");
 
     private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2;
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -50,13 +54,13 @@ public final class EngineExecutor implements EngineScheduler {
     private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
     final NavigableSet<Alarm> alarms = new TreeSet<>(Alarm.ORDER); // the runner's
     private final AtomicLong alarmsSoFar = new AtomicLong();
-    private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
+    private volatile @Nullable Thread runner;
     private final Thread thread = EngineThreads.engine(this::runUntilClosed);
     private final boolean isOnItsThreadOnly;
     private final LongSupplier clock;
     private volatile long wakesAt; // when the engine's thread ends its sleep by itself
     private volatile boolean closed;
-    private volatile @Nullable Throwable failure;
+    public final LastResort lastResort = new LastResort(); // what it ends of
     private volatile Consumer<Throwable> onFailure = cause -> {};
 
     private record Task(Runnable body, long at, boolean isForOwnThread) {}
@@ -97,29 +101,28 @@ public final class EngineExecutor implements EngineScheduler {
     @Override
     public void execute(Runnable task) {
         long begin = add(task, false);
-        if (runner.get() != null) {
+        if (runner != null) {
             return; // who steps down looks again
         }
         Thread caller = Thread.currentThread();
         if (isOnItsThreadOnly || isVirtual(caller)) {
             LockSupport.unpark(thread);
             return;
-        } else if (!runner.compareAndSet(null, caller)) {
+        } else if (!RUNNER.compareAndSet(this, null, caller)) {
             return;
         }
         long next = wakesAt;
         try {
             int left = MOST_BY_THE_WAY;
-            while (left > 0 && failure == null && runNext()) {
+            while (left > 0 && lastResort.thrown == null && runNext()) {
                 left = clock.getAsLong() - begin < LONGEST_BY_THE_WAY_NANOS ? left - 1 : 0;
             }
             next = nextAlarm();
         } catch (Throwable t) {
-            fail(t);
-        } finally {
-            runner.set(null);
+            lastResort.thrown = t;
         }
-        if (!tasks.isEmpty() || next - wakesAt < 0 || failure != null) {
+        runner = null; // no call before it: what was thrown may be the end of the stack
+        if (!tasks.isEmpty() || next - wakesAt < 0 || lastResort.thrown != null) {
             LockSupport.unpark(thread);
         }
     }
@@ -133,7 +136,7 @@ public final class EngineExecutor implements EngineScheduler {
     @Override
     public void handOver(Runnable task) {
         add(task, true);
-        if (runner.get() == null) { // otherwise the runner looks again
+        if (runner == null) { // otherwise the runner looks again
             LockSupport.unpark(thread);
         }
     }
@@ -143,12 +146,13 @@ public final class EngineExecutor implements EngineScheduler {
     private long add(Runnable task, boolean isForOwnThread) {
         try {
             long now = clock.getAsLong();
-            if (!closed && (failure == null || Thread.currentThread() == thread)) {
+            if (!closed && (lastResort.thrown == null || Thread.currentThread() == thread)) {
                 tasks.add(new Task(task, now, isForOwnThread));
             }
             return now;
         } catch (Throwable t) {
-            fail(t);
+            lastResort.thrown = t;
+            LockSupport.unpark(thread);
             throw t;
         }
     }
@@ -207,7 +211,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     @Override
     public boolean isEngineThread() {
-        return Thread.currentThread() == runner.get();
+        return Thread.currentThread() == runner;
     }
 
     @Override
@@ -242,14 +246,6 @@ public final class EngineExecutor implements EngineScheduler {
         return alarms.isEmpty() ? clock.getAsLong() + LONGEST_DELAY_NANOS : alarms.first().at;
     }
 
-    /** Drops the tasks that were given; from now on only the engine's own thread gives more. */
-    private void fail(Throwable cause) {
-        if (failure == null) {
-            failure = cause;
-        }
-        LockSupport.unpark(thread);
-    }
-
     private void end() {
         closed = true;
         tasks.clear();
@@ -260,17 +256,17 @@ public final class EngineExecutor implements EngineScheduler {
     // ---- What the engine's own thread does.
 
     private void runUntilClosed() {
-        while (!closed && failure == null) {
-            if (runner.compareAndSet(null, thread)) {
+        while (!closed && lastResort.thrown == null) {
+            if (RUNNER.compareAndSet(this, null, thread)) {
                 runAllAndSleep();
             } else {
-                wakesAt = clock.getAsLong() + LONGEST_DELAY_NANOS; // the runner wakes this thread for what it leaves
-                if (runner.get() != null) {
+                wakesAt = clock.getAsLong() + RETRY_NANOS; // the runner wakes this thread for what it leaves, if it can
+                if (runner != null) {
                     sleepUntil(wakesAt);
                 }
             }
         }
-        Throwable cause = failure;
+        Throwable cause = lastResort.thrown;
         if (cause != null && !closed) {
             endBecauseOf(cause);
         }
@@ -278,14 +274,13 @@ public final class EngineExecutor implements EngineScheduler {
 
     private void runAllAndSleep() {
         try {
-            while (failure == null && runNext()) {}
+            while (lastResort.thrown == null && runNext()) {}
             wakesAt = nextAlarm();
         } catch (Throwable t) {
-            fail(t);
-        } finally {
-            runner.set(null);
+            lastResort.thrown = t;
         }
-        if (tasks.isEmpty() && failure == null && !closed) {
+        runner = null;
+        if (tasks.isEmpty() && lastResort.thrown == null && !closed) {
             sleepUntil(wakesAt);
         }
     }
@@ -297,7 +292,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     /** What cannot be done now, for want of memory say, is done as soon as it can be. */
     private void endBecauseOf(Throwable cause) {
-        while (!runner.compareAndSet(null, thread)) {
+        while (!RUNNER.compareAndSet(this, null, thread)) {
             LockSupport.parkNanos(this, 1); // the runner has no more than this task to do
         }
         while (!closed) {

@@ -192,11 +192,17 @@ class CloseOrderTest {
         assertThat(isClosed()).isTrue();
     }
 
+    private void breakEngine() {
+        scheduler.execute(() -> {
+            throw new IllegalStateException("played");
+        });
+    }
+
     @Test
     void clientThatEndsItself_waitsForNothing() {
         stand();
         PrintedWhile.running(() -> {
-            EngineClient.of(client).fail(new IllegalStateException("played"));
+            breakEngine();
             scheduler.engine.run();
         });
         assertThat(isClosed()).isTrue();
@@ -212,7 +218,7 @@ class CloseOrderTest {
         stand();
         scheduler.inTheWait = () -> {
             scheduler.inTheWait = () -> {};
-            EngineClient.of(client).fail(new IllegalStateException("played"));
+            breakEngine();
             scheduler.engine.run();
             order.add(client.connectionState().toString());
         };

@@ -6,13 +6,21 @@ package dev.zkrecipes.core.internal.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,6 +28,8 @@ import org.junit.jupiter.api.Test;
 /** What {@link ConnectionState} says of each state. */
 @Tag("H94")
 class ConnectionStateTest {
+    private static final Duration STEP = Duration.ofMillis(10);
+
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final List<Consumer<State>> sessions = new ArrayList<>();
@@ -59,5 +69,121 @@ class ConnectionStateTest {
         sessions.get(0).accept(State.EXPIRED);
         scheduler.run();
         assertThat(told).containsExactly(ConnectionState.CONNECTED, ConnectionState.EXPIRED, ConnectionState.CONNECTED);
+    }
+
+    // ---- By the clock.
+
+    private final List<ConnectionState> told = new ArrayList<>();
+
+    /** A lease, with everything told from now on. */
+    private Lease hold() {
+        scheduler.run();
+        CompletableFuture<Lease> wanted = new LockInternals(
+                        client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
+                .unowned()
+                .acquireAsync();
+        scheduler.run();
+        client.addConnectionListener(told::add);
+        return wanted.join();
+    }
+
+    private void pass(Duration time, Lease lease) {
+        for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(STEP)) {
+            scheduler.advance(STEP);
+            if (lease.state() == LeaseState.LOST) {
+                assertThat(client.connectionState()).isEqualTo(ConnectionState.EXPIRED);
+            }
+        }
+    }
+
+    @Test
+    @Tag("H145")
+    void sessionThatIsCutOff_isExpiredWithItsLease_andOnce() {
+        Lease lease = hold();
+        List<List<ConnectionState>> uponLoss = new ArrayList<>();
+        lease.onLost(() -> uponLoss.add(List.copyOf(told)));
+        sessions.get(0).accept(State.DISCONNECTED);
+        pass(operations.sessionTimeout(), lease);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(told).containsExactly(ConnectionState.SUSPENDED, ConnectionState.EXPIRED);
+        assertThat(uponLoss).as("told before the loss").containsExactly(told);
+        sessions.get(0).accept(State.DISCONNECTED);
+        sessions.get(0).accept(State.EXPIRED);
+        scheduler.run();
+        assertThat(told).containsExactly(ConnectionState.SUSPENDED, ConnectionState.EXPIRED, ConnectionState.CONNECTED);
+    }
+
+    @Test
+    @Tag("H145")
+    void sessionThatTurnsOutToLive_isConnectedAgain() {
+        Lease lease = hold();
+        sessions.get(0).accept(State.DISCONNECTED);
+        pass(operations.sessionTimeout(), lease);
+        sessions.get(0).accept(State.CONNECTED);
+        scheduler.run();
+        assertThat(told).containsExactly(ConnectionState.SUSPENDED, ConnectionState.EXPIRED, ConnectionState.CONNECTED);
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    }
+
+    /** A server that is cut off from its leader answers pings, and nothing else. */
+    @Test
+    @Tag("H145")
+    void connectionThatConfirmsNothing_isExpiredWithTheLease_untilItDoes() {
+        Lease lease = hold();
+        Duration silence = operations.sessionTimeout().multipliedBy(5).dividedBy(4);
+        operations.delayAnswersOf(Request.MULTI, silence);
+        pass(operations.sessionTimeout().multipliedBy(7).dividedBy(6), lease);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(told).containsExactly(ConnectionState.EXPIRED);
+        scheduler.advance(silence);
+        assertThat(told).containsExactly(ConnectionState.EXPIRED, ConnectionState.CONNECTED);
+    }
+
+    @Test
+    @Tag("H145")
+    void sessionWithoutLeases_isExpiredAfterATimeoutWithoutAConnection() {
+        scheduler.run();
+        scheduler.advance(Duration.ofHours(1)); // in which it has written nothing
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        client.addConnectionListener(told::add);
+        sessions.get(0).accept(State.DISCONNECTED);
+        scheduler.advance(operations.sessionTimeout().minus(STEP));
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.SUSPENDED);
+        scheduler.advance(STEP);
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.EXPIRED);
+        assertThat(told).containsExactly(ConnectionState.SUSPENDED, ConnectionState.EXPIRED);
+    }
+
+    @Test
+    @Tag("H145")
+    void shortLossesOfTheConnection_doNotAddUp() {
+        scheduler.run();
+        client.addConnectionListener(told::add);
+        for (int i = 0; i < 5; i++) {
+            sessions.get(0).accept(State.DISCONNECTED);
+            scheduler.advance(operations.sessionTimeout().minus(STEP));
+            sessions.get(0).accept(State.CONNECTED);
+        }
+        assertThat(told).doesNotContain(ConnectionState.EXPIRED);
+    }
+
+    /** Nobody has looked yet: the process was stopped, say. */
+    @Test
+    @Tag("H145")
+    void state_isAskedOfTheClock() {
+        WaitingScheduler clock = new WaitingScheduler();
+        ScriptedOperations server = new ScriptedOperations(clock.engine);
+        ZooKeeperClient late = Ports.clientBuilder(states -> server, clock)
+                .callbackExecutor(Runnable::run)
+                .build();
+        Lease lease = new LockInternals(late, "/locks/orders", new MutexDriver(), LockOptions.defaults())
+                .unowned()
+                .tryAcquire()
+                .orElseThrow();
+        clock.ahead = server.sessionTimeout();
+        assertThat(late.connectionState()).isEqualTo(ConnectionState.EXPIRED);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(late.connectionState()).isEqualTo(ConnectionState.EXPIRED);
     }
 }

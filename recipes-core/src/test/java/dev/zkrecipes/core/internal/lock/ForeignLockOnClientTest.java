@@ -28,6 +28,7 @@ import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -85,6 +86,7 @@ class ForeignLockOnClientTest {
         final List<CompletableFuture<Hold>> asked = new ArrayList<>();
         Optional<Hold> granted = Optional.of(this);
         LeaseState state = LeaseState.HELD;
+        LockLostException why; // it stands on leases of this library
         boolean isBroken;
         boolean releaseDies;
         Optional<Duration> prolongedTo = Optional.empty();
@@ -131,6 +133,14 @@ class ForeignLockOnClientTest {
         }
 
         @Override
+        public Map<String, Long> fencingTokens() {
+            if (why != null) {
+                throw why;
+            }
+            return ForeignLock.Hold.super.fencingTokens();
+        }
+
+        @Override
         public void onLost(Runnable listener) {}
 
         @Override
@@ -154,7 +164,8 @@ class ForeignLockOnClientTest {
         other.isBroken = true;
         assertThatThrownBy(lease::close).isInstanceOf(AssertionError.class).hasMessage("broken");
         assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
-                .contains("half closed");
+                .contains("has ended itself")
+                .contains("broken");
         assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
     }
 
@@ -178,7 +189,8 @@ class ForeignLockOnClientTest {
         other.releaseDies = true;
         assertThatThrownBy(lease::close).isInstanceOf(AssertionError.class).hasMessage("in the middle");
         assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
-                .contains("half closed");
+                .contains("has ended itself")
+                .contains("in the middle");
         assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
     }
 
@@ -203,6 +215,48 @@ class ForeignLockOnClientTest {
         lease.close();
         assertThat(told).filteredOn(each -> each.startsWith("release")).hasSize(1);
         lock.acquire().close();
+    }
+
+    /** As of a node, wherever it is noticed; but not again if the log says it of what the lock stands on. */
+    @Test
+    @Tag("H147")
+    void everyLoss_isAWarning() throws Exception {
+        String end = "Stop what it protects: others may have the lock now.";
+        Lease overTime = lock.acquire();
+        assertThat(PrintedWhile.warningsOfLocks(() -> scheduler.engine.advance(MOST)))
+                .singleElement()
+                .asString()
+                .contains("WARN")
+                .contains("Lost the lock /locks/other: it was held for PT0.4S")
+                .endsWith(end);
+        overTime.close();
+
+        Lease lostThere = lock.acquire();
+        other.state = LeaseState.LOST;
+        assertThat(PrintedWhile.warningsOfLocks(lostThere::close))
+                .singleElement()
+                .asString()
+                .contains("Lost the lock /locks/other: what it stands on was lost.")
+                .endsWith(end);
+
+        other.state = LeaseState.HELD;
+        Lease onOurs = lock.acquire();
+        other.state = LeaseState.LOST;
+        other.why = new LockLostException("by a lease");
+        assertThat(PrintedWhile.warningsOfLocks(onOurs::close)).isEmpty();
+    }
+
+    @Test
+    @Tag("H131")
+    void leaseCanBeClosedLater_whereCallbacksRun() throws InterruptedException {
+        Lease lease = LockParts.foreign(other, LockOptions.defaults(), on).acquire();
+        CompletableFuture<Void> closed = lease.closeAfter(MOST);
+        scheduler.engine.advance(MOST.minusMillis(1));
+        assertThat(told).doesNotContain("release in the background");
+        scheduler.engine.advance(Duration.ofMillis(1));
+        assertThat(told).containsOnlyOnce("release in the background").doesNotContain("release");
+        assertThat(closed).isCompleted();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
     }
 
     @Test

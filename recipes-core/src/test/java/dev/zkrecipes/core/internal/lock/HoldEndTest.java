@@ -4,11 +4,14 @@
 package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
@@ -16,6 +19,7 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -99,6 +103,54 @@ class HoldEndTest {
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
         assertThat(told).isEmpty();
+    }
+
+    /** Whichever of the two comes first to each step. */
+    @Test
+    @Tag("H150")
+    void closeThatMeetsAnotherOfTheSameLease_leavesNothingHeld() {
+        List<LeaseState> states = new ArrayList<>();
+        Hold[] same = new Hold[1];
+        boolean[] isNested = new boolean[1];
+        same[0] = sameWith(() -> {
+            if (!isNested[0]) {
+                isNested[0] = true;
+                assertThat(same[0].beginClosing(false)).isFalse();
+                states.add(same[0].state());
+            }
+        });
+        assertThat(same[0].beginClosing(false)).isTrue();
+        scheduler.engine.run();
+        assertThat(states).containsExactly(LeaseState.RELEASED);
+        assertThat(same[0].state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(same[0].ended()).isCompletedWithValue(LeaseState.RELEASED);
+        assertThat(same[0].closeAsync()).isCompleted();
+    }
+
+    /** What throws in the middle leaves no node that nobody gives back: the engine ends the client. */
+    @Test
+    @Tag("H136")
+    void closeThatDiesInTheMiddle_endsTheClient() {
+        Hold lease = sameWith(() -> {
+            throw new StackOverflowError("played");
+        });
+        assertThatThrownBy(() -> lease.beginClosing(false)).isInstanceOf(StackOverflowError.class);
+        PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1)));
+        assertThat(operations.isClosed()).isTrue();
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    }
+
+    /** A thread that has ended the grant and died before it could tell the engine. */
+    @Test
+    @Tag("H136")
+    void nodeThatHasEnded_andNobodyDeletes_isDeletedByWhatWouldRenewIt() {
+        scheduler.engine.refuseNextTask();
+        assertThatThrownBy(() -> node().release(false)).isInstanceOf(InternalError.class);
+        scheduler.engine.run();
+        assertThat(operations.nodes()).hasSize(1);
+        scheduler.engine.advance(operations.sessionTimeout().dividedBy(6));
+        assertThat(operations.nodes()).isEmpty();
     }
 
     /** As much as for each of them, not as for each pair of them: that would be a gigabyte. */

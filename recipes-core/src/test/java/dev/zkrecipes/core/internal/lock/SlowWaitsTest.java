@@ -29,7 +29,6 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
-import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,9 +37,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /** What a wait that gets long costs, and who is told. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -182,20 +178,8 @@ class SlowWaitsTest {
                 .contains("Waiting for the lock /locks/orders for 10 s: held by unknown (node " + HOLDER);
     }
 
-    /** The level of other unit tests leaves them out. */
     private List<String> warnings(Duration time) throws ReflectiveOperationException {
-        Logger log = LoggerFactory.getLogger("dev.zkrecipes.locks");
-        Field level = log.getClass().getDeclaredField("currentLogLevel");
-        level.setAccessible(true);
-        int usual = level.getInt(log);
-        level.setInt(log, Level.WARN.toInt());
-        try {
-            return PrintedWhile.running(() -> scheduler.engine.advance(time))
-                    .lines()
-                    .toList();
-        } finally {
-            level.setInt(log, usual);
-        }
+        return PrintedWhile.warningsOfLocks(() -> scheduler.engine.advance(time));
     }
 
     @Test

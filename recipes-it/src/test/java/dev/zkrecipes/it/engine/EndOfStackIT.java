@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Soon;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A lease that is closed at the end of the stack: its node goes, or the client ends. */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+@Tag("H136")
+class EndOfStackIT {
+    private static final int DEPTHS = 40;
+    private static final Duration SESSION = Duration.ofSeconds(2);
+
+    enum Kind {
+        MUTEX {
+            @Override
+            InterProcessLock lock(ZooKeeperClient client, String path) {
+                return new InterProcessMutex(client, path);
+            }
+        },
+        MULTI_LOCK {
+            @Override
+            InterProcessLock lock(ZooKeeperClient client, String path) {
+                return new InterProcessMultiLock(client, List.of(path, path + "-other"));
+            }
+        },
+        HANDOFF {
+            @Override
+            InterProcessLock lock(ZooKeeperClient client, String path) {
+                return new HandoffMutex(client, path, 5);
+            }
+        };
+
+        abstract InterProcessLock lock(ZooKeeperClient client, String path);
+    }
+
+    /** Calls this on the way back from the end of the stack, so many frames before it. */
+    private static int dive(int frames, Runnable action) {
+        int deeper;
+        try {
+            deeper = dive(frames, action);
+        } catch (StackOverflowError end) {
+            return 0;
+        }
+        if (deeper == frames) {
+            try {
+                action.run();
+            } catch (StackOverflowError end) {
+                // what the caller is told
+            }
+        }
+        return deeper + 1;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void leaseClosedAtTheEndOfTheStack_leavesNoNodeWithALivingClient(Kind kind, EmbeddedZooKeeper server)
+            throws InterruptedException {
+        int ended = 0;
+        for (int frames = 0; frames < DEPTHS; frames++) {
+            try (ZooKeeperClient client = TestClients.connect(server.connectString(), SESSION)) {
+                String path = "/end-of-stack-" + kind + "-" + frames;
+                Lease lease = closedNearTheEnd(frames, kind.lock(client, path));
+                if (lease.state() == LeaseState.HELD && client.connectionState() == ConnectionState.CONNECTED) {
+                    lease.close(); // the end came before the close began: it is open, and says so
+                }
+                Soon.await().until(() -> server.children(path).isEmpty());
+                assertThat(lease.isValid()).as("at %s", frames).isFalse();
+                ended += client.connectionState() == ConnectionState.CLOSED ? 1 : 0;
+            }
+        }
+        assertThat(ended).as("clients that ended themselves, of %s", DEPTHS).isLessThan(DEPTHS);
+    }
+
+    /** The thread has ended then, so any thread may close it. */
+    private static Lease closedNearTheEnd(int frames, InterProcessLock lock) throws InterruptedException {
+        CompletableFuture<Lease> taken = new CompletableFuture<>();
+        Thread holder = new Thread(
+                null,
+                () -> {
+                    Lease lease = lock.tryAcquire().orElseThrow();
+                    taken.complete(lease);
+                    dive(frames, lease::close);
+                },
+                "at the end",
+                1 << 18);
+        holder.start();
+        holder.join();
+        return taken.join();
+    }
+}
