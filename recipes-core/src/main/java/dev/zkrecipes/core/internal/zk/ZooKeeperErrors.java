@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 public final class ZooKeeperErrors {
     public static final String CREDENTIALS_REFUSED =
             "ZooKeeper refused the credentials of this client, or requires some that it did not give"
-                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers);"
-                    + " check its auth settings, and the server's";
+                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers),"
+                    + " or its SASL login failed (the log of org.apache.zookeeper tells more); check its auth settings,"
+                    + " and the server's";
 
     public static final String CREATE_PATH = "create the path ";
 
@@ -39,6 +40,10 @@ public final class ZooKeeperErrors {
                                 ? "the client needs CREATE on the nearest node above it that exists; grant that, or have"
                                         + " somebody else make the path, with READ, CREATE and DELETE for the client"
                                 : "the client needs READ, CREATE and DELETE on the lock path and READ on its nodes"));
+            case INVALIDACL ->
+                new LockAccessException(
+                        message + "the ACL names an identity that this session does not have, such as that"
+                                + " of its creator without one: add its credentials");
             case AUTHFAILED -> credentialsRefused("the lock " + lockPath + " cannot be used");
             default -> new LockException(message + advice(code));
         };
@@ -46,7 +51,6 @@ public final class ZooKeeperErrors {
 
     private static String advice(Code code) {
         return switch (code) {
-            case INVALIDACL -> "the ACL names an identity that this session does not have, add its credentials";
             case NOCHILDRENFOREPHEMERALS ->
                 "a node on the path is ephemeral and can have no children, choose another path";
             case NOTREADONLY -> "the server is read-only, use a handle that was opened with canBeReadOnly = false";
