@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Properties;
 import java.util.stream.Stream;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -34,6 +35,7 @@ public final class ClientProperties {
         try (Writer writer = Files.newBufferedWriter(file)) {
             properties.store(writer, null);
         }
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         return file.toString();
     }
 }

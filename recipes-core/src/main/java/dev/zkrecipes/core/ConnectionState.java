@@ -20,9 +20,10 @@ public enum ConnectionState {
      */
     EXPIRED,
     /**
-     * ZooKeeper refused the credentials of the client, and with that the session has ended: every lease of it is lost,
-     * and waiting acquires fail with {@link LockAccessException}. A client that opens its own sessions opens the next
-     * one, with the same credentials, when it is asked for a lock again.
+     * The client cannot have the identity that it was given: its login failed, so there is no session, or ZooKeeper
+     * refused the credentials, and with that the session has ended. Every lease is lost, and requests fail with {@link
+     * LockAccessException}. A client that opens its own sessions logs in again after pauses of up to a minute; one
+     * without a login opens the next session when it is asked for a lock again.
      */
     AUTH_FAILED,
     /** The client was closed, or a handle that it wraps was. */

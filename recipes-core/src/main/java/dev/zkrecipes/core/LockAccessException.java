@@ -15,4 +15,14 @@ public final class LockAccessException extends LockException {
     public LockAccessException(String message) {
         super(message);
     }
+
+    /**
+     * Makes an error that another one caused.
+     *
+     * @param message the path, what happened, and what to do
+     * @param cause what caused it
+     */
+    public LockAccessException(String message, Throwable cause) {
+        super(message, cause);
+    }
 }

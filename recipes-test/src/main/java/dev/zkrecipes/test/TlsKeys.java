@@ -13,11 +13,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
@@ -36,6 +38,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
  * }</pre>
  */
 public final class TlsKeys {
+    private static final String AUTHORITY = "authority";
     private static final String PASSWORD = "secret";
     private static final String TYPE = "PKCS12";
     private static final long LIMIT_SECONDS = 60;
@@ -61,17 +64,54 @@ public final class TlsKeys {
      */
     public static TlsKeys make(Path folder, String name) {
         TlsKeys keys = new TlsKeys(Objects.requireNonNull(folder, "folder"), Objects.requireNonNull(name, "name"));
-        keys.runKeytool();
+        keys.runKeytool(name);
         keys.trust();
         return keys;
     }
 
-    private void runKeytool() {
+    /**
+     * Makes a key whose certificate is signed by an authority of its own; who trusts the owner, trusts the authority.
+     * Such a certificate may also have expired ({@code -startdate -3d}) or be for another host ({@code -ext
+     * san=dns:other.example}).
+     *
+     * @param folder where the stores are kept
+     * @param name that of the owner, different from others in the folder
+     * @param options more of them for keytool's {@code -genkeypair}
+     * @return keys whose owner trusts no one
+     * @throws UncheckedIOException if they cannot be made
+     */
+    public static TlsKeys signed(Path folder, String name, String... options) {
+        TlsKeys keys = new TlsKeys(folder, name);
+        keys.runKeytool(AUTHORITY, "-ext", "bc:c");
+        keys.runKeytool(
+                name,
+                Stream.concat(Stream.of("-signer", AUTHORITY), Stream.of(options))
+                        .toArray(String[]::new));
+        try {
+            KeyStore store = keys.load();
+            store.deleteEntry(AUTHORITY);
+            write(store, keys.keyStore());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("cannot write " + keys.keyStore(), e);
+        }
+        keys.trust();
+        return keys;
+    }
+
+    private void runKeytool(String alias, String... options) {
         List<String> command = new ArrayList<>(OPTIONS);
         command.add(
                 0, Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
         command.addAll(List.of(
-                "-alias", name, "-dname", "CN=" + name, "-keystore", keyStore().toString()));
+                "-alias",
+                alias,
+                "-dname",
+                "CN=" + alias,
+                "-keystore",
+                keyStore().toString()));
+        command.addAll(List.of(options));
         try {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -99,15 +139,20 @@ public final class TlsKeys {
             KeyStore trusted = KeyStore.getInstance(TYPE);
             trusted.load(null, null);
             for (TlsKeys other : others) {
-                trusted.setCertificateEntry(other.name, other.load().getCertificate(other.name));
+                Certificate[] chain = other.load().getCertificateChain(other.name);
+                trusted.setCertificateEntry(other.name, chain[chain.length - 1]);
             }
-            try (OutputStream out = Files.newOutputStream(trustStore())) {
-                trusted.store(out, PASSWORD.toCharArray());
-            }
+            write(trusted, trustStore());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("cannot write " + trustStore(), e);
+        }
+    }
+
+    private static void write(KeyStore store, Path file) throws IOException, GeneralSecurityException {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            store.store(out, PASSWORD.toCharArray());
         }
     }
 

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -46,6 +47,12 @@ record ClientFile(Properties properties) {
 
     Optional<String> connectString() {
         return Optional.of(properties.getProperty(CONNECT, "").strip()).filter(value -> !value.isEmpty());
+    }
+
+    /** Whether a password stands in it, and not only the name of a file that has it. */
+    boolean hasSecrets() {
+        return properties.stringPropertyNames().stream()
+                .anyMatch(name -> name.toLowerCase(Locale.ROOT).endsWith("password"));
     }
 
     /** Sets the properties of the JVM, and returns the settings of the client. */

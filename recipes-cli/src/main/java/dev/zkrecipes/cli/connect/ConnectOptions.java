@@ -3,17 +3,26 @@
 
 package dev.zkrecipes.cli.connect;
 
+import com.google.common.net.HostAndPort;
+import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -29,6 +38,7 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.cli.AclParser;
+import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +65,11 @@ public final class ConnectOptions {
 
     private static final Pattern FOUND_OUT =
             Pattern.compile("\\((?:never since the client was made|since the connection was lost): (.*?); the log of");
+
+    private static final String UNREACHABLE = "/unreachable";
+    /** What follows for that lock, at the end of a message. */
+    private static final Pattern OF_THAT_LOCK =
+            Pattern.compile(": (there is no connection to ZooKeeper, )?[^:]*the lock " + UNREACHABLE + " .*");
 
     private static final Pattern RIGHTS = Pattern.compile("[^:,]+:[^,]*:[cdrwa]+(,[^:,]+:[^,]*:[cdrwa]+)*");
 
@@ -195,6 +210,9 @@ public final class ConnectOptions {
         Optional<Given> file = given(config, "--config", CONFIG);
         Optional<ClientFile> settings =
                 file.map(each -> checked(each.source(), () -> ClientFile.read(path(each.value()))));
+        if (settings.isPresent() && settings.get().hasSecrets()) {
+            warnOfReaders(path(file.orElseThrow().value()));
+        }
         Given hosts = hosts(settings, file.map(Given::source).orElse(""));
         servers = hosts.value();
         checked(hosts.source(), () -> builder.connectString(hosts.value()));
@@ -263,8 +281,7 @@ public final class ConnectOptions {
         boolean connected = false;
         try {
             if (!client.awaitConnected(limit)) {
-                throw new LockConnectionException("no server of " + servers + " answered within "
-                        + limit.toMillis() / 1e3 + " s: " + foundOut(client));
+                throw notConnected(client, limit);
             }
             requireAnAnswer(client, limit);
             connected = true;
@@ -294,7 +311,7 @@ public final class ConnectOptions {
                     "a server of " + servers + " gave a session and answered nothing for " + millis / 1e3
                             + " s: it is stuck, or cut off from its ensemble; see its log, or name another server");
         }
-        if (answer == KeeperException.Code.AUTHFAILED.intValue()) {
+        if (Answer.codeOf(answer) == KeeperException.Code.AUTHFAILED) {
             throw refused();
         }
     }
@@ -310,18 +327,27 @@ public final class ConnectOptions {
                 + " servers): check --auth-file, --auth, and the SASL settings in --config");
     }
 
-    /** What the client has found out about its servers meanwhile, which it tells whoever asks for a lock. */
-    private static String foundOut(ZooKeeperClient client) {
+    /** What the client has found out meanwhile, which it tells whoever asks for a lock. */
+    private LockException notConnected(ZooKeeperClient client, Duration limit) {
+        String found =
+                "check that the servers run and that the address, the port and the TLS settings are right; zklock"
+                        + " doctor asks each of them";
         try {
-            new InterProcessMutex(client, "/unreachable").tryAcquire();
+            new InterProcessMutex(client, UNREACHABLE).tryAcquire();
         } catch (LockException e) {
-            Matcher found = FOUND_OUT.matcher(String.valueOf(e.getMessage()));
-            if (found.find()) {
-                return found.group(1);
+            String message =
+                    OF_THAT_LOCK.matcher(String.valueOf(e.getMessage())).replaceFirst("");
+            Matcher ofServers = FOUND_OUT.matcher(message);
+            if (ofServers.find()) {
+                found = ofServers.group(1);
+            } else if (e instanceof LockAccessException) {
+                return new LockAccessException(message, e);
+            } else if (e.getCause() != null) {
+                found = message;
             }
         }
-        return "check that the servers run and that the address, the port and the TLS settings are right; zklock doctor"
-                + " asks each of them";
+        return new LockConnectionException(
+                "no server of " + servers + " answered within " + limit.toMillis() / 1e3 + " s: " + found);
     }
 
     /**
@@ -352,24 +378,50 @@ public final class ConnectOptions {
     }
 
     /**
-     * Opens a handle of ZooKeeper's own, after a call of {@link #client}.
+     * Opens a handle of ZooKeeper's own to one address, after a call of {@link #client}.
      *
-     * @param hosts the servers
+     * @param address the server
      * @param watcher is told of its state
      * @return the handle; close it when done
      */
-    public ZooKeeper handle(String hosts, Watcher watcher) {
+    public ZooKeeper handle(InetSocketAddress address, Watcher watcher) {
         try {
             ZKClientConfig settings = clientConfig.orElseGet(ZKClientConfig::new);
             if (settings.getProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT) == null) {
                 settings.setProperty(
                         ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, String.valueOf(CONNECT_LIMIT.toMillis()));
             }
-            ZooKeeper zk = new ZooKeeper(hosts, (int) sessionTimeout.toMillis(), watcher, settings);
+            String hosts = HostAndPort.fromParts(address.getHostString(), address.getPort())
+                    .toString();
+            ZooKeeper zk = new ZooKeeper(
+                    hosts, (int) sessionTimeout.toMillis(), watcher, false, new OneAddress(address), settings);
             credentials.forEach(credential -> credential.addTo(zk));
             return zk;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** ZooKeeper's own takes any address of a name. */
+    private record OneAddress(InetSocketAddress address) implements HostProvider {
+        @Override
+        public int size() {
+            return 1;
+        }
+
+        @Override
+        public InetSocketAddress next(long spinDelay) {
+            return address;
+        }
+
+        @Override
+        public void onConnected() {
+            // There is no other.
+        }
+
+        @Override
+        public boolean updateServerList(Collection<InetSocketAddress> serverAddresses, InetSocketAddress current) {
+            return false;
         }
     }
 
@@ -390,14 +442,30 @@ public final class ConnectOptions {
         for (String each : auth) {
             all.add(checked("--auth", () -> Credential.parse(each, "SCHEME:ID is malformed")));
         }
-        given(authFile, "--auth-file", AUTH_FILE)
-                .ifPresent(file ->
-                        all.addAll(checked(file.source(), () -> Credential.read(path(file.value()), "the file"))));
+        given(authFile, "--auth-file", AUTH_FILE).ifPresent(file -> {
+            all.addAll(checked(file.source(), () -> Credential.read(path(file.value()), "the file")));
+            warnOfReaders(path(file.value()));
+        });
         variable(AUTH)
                 .ifPresent(lines -> all.addAll(checked(
                         lines.source(),
                         () -> Credential.parseLines(lines.value().lines().toList(), "its value"))));
         return all;
+    }
+
+    private void warnOfReaders(Path file) {
+        try {
+            if (Files.isRegularFile(file)
+                    && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ)) {
+                PrintWriter err = spec == null
+                        ? new PrintWriter(System.err, true, Charset.defaultCharset())
+                        : spec.commandLine().getErr();
+                err.println(PlainText.of("zklock: warning: everybody on this machine can read the credentials in "
+                        + file + "; chmod o-r it"));
+            }
+        } catch (IOException | UnsupportedOperationException e) {
+            // It has no such modes, or has gone.
+        }
     }
 
     private static Path path(String name) {

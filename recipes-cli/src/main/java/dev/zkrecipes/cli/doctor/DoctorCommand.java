@@ -3,11 +3,14 @@
 
 package dev.zkrecipes.cli.doctor;
 
+import com.google.common.net.HostAndPort;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.text.PlainText;
-import java.net.InetSocketAddress;
+import dev.zkrecipes.core.internal.diagnosis.ServerProbe;
+import dev.zkrecipes.core.internal.zk.Obstacle;
+import dev.zkrecipes.core.internal.zk.SaslLogin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -33,8 +36,8 @@ import picocli.CommandLine.Spec;
         name = "doctor",
         header = "Checks servers, rights and round trips.",
         description = {
-            "A line for each thing that locks need: OK, or FAIL and what to do. The servers are asked one by one, each in a "
-                    + "session of its own. The rights are tried on a node beside the locks, which is deleted again. What a server "
+            "A line for each thing that locks need: OK, or FAIL and what to do. The servers are asked one by one, "
+                    + "at each address of their names, each in a session of its own. The rights are tried on a node beside the locks, which is deleted again. What a server "
                     + "does not tell is said, and counts as OK.",
             ""
         },
@@ -45,7 +48,8 @@ import picocli.CommandLine.Spec;
             "0:all is well",
             "1:there is something to do, see the lines with FAIL",
             "64:the command line is wrong; nothing was sent",
-            "69:no server gave a session"
+            "69:no server gave a session",
+            "77:the SASL login failed"
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -80,25 +84,34 @@ public final class DoctorCommand implements Callable<Integer> {
         var unused = connection.client(); // which checks the command line
         ConnectStringParser servers = new ConnectStringParser(connection.servers());
         String chroot = Optional.ofNullable(servers.getChrootPath()).orElse("");
-        List<InetSocketAddress> addresses = servers.getServerAddresses();
+        List<HostAndPort> named = servers.getServerAddresses().stream()
+                .map(address -> HostAndPort.fromParts(address.getHostString(), address.getPort()))
+                .toList();
         say(
                 true,
                 "connect",
-                addresses.size()
-                        + (addresses.size() == 1 ? " server, " : " servers, ")
+                named.size()
+                        + (named.size() == 1 ? " server, " : " servers, ")
                         + (chroot.isEmpty() ? "no chroot" : "chroot " + chroot));
+        SaslLogin login = new SaslLogin(connection.clientConfig().orElse(null), named);
+        boolean logsIn = login.isWanted();
+        Optional<Obstacle> refused = logsIn ? login.trouble() : Optional.empty();
+        refused.ifPresent(why -> say(false, "login", why.text()));
         List<ZooKeeper> sessions = new ArrayList<>();
         try {
-            for (InetSocketAddress address : addresses) {
-                ServerCheck server = new ServerCheck(address, connection);
-                String found = server.run();
-                say(server.session().isPresent(), server.name(), found);
-                server.session().ifPresent(sessions::add);
+            for (HostAndPort name : named) {
+                for (ServerProbe.Server address : ServerProbe.Server.of(name)) {
+                    ServerCheck server = new ServerCheck(address, connection, logsIn);
+                    String found = server.run(refused.isEmpty());
+                    say(server.session().isPresent(), address.name(), found);
+                    server.session().ifPresent(sessions::add);
+                }
             }
             if (sessions.isEmpty()) {
-                return ExitCodes.NO_SERVER;
+                return refused.isPresent() ? ExitCodes.NO_RIGHTS : ExitCodes.NO_SERVER;
             }
             checkLocks(sessions.get(0), chroot);
+            say(true, "identity", identity(sessions.get(0)));
             return allOk ? ExitCodes.OK : ExitCodes.FAILED;
         } finally {
             for (ZooKeeper session : sessions) {
@@ -140,23 +153,27 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    private String session(ZooKeeper zk) throws InterruptedException {
+    private String session(ZooKeeper zk) {
         long asked = connection.sessionTimeout().toMillis();
-        String who;
-        try {
-            who = zk.whoAmI().stream()
-                    .map(info -> info.getAuthScheme() + ":" + info.getUser())
-                    .collect(Collectors.joining(", "));
-        } catch (RuntimeException e) {
-            who = "(unknown, as the server is older than 3.7)";
-        }
         String limits = zk.getSessionTimeout() == asked
                 ? ""
                 : " where " + asked / 1e3 + " s was requested (minSessionTimeout and maxSessionTimeout of the servers)";
         int packet =
                 zk.getClientConfig().getInt(ZKConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
-        return "time-out " + zk.getSessionTimeout() / 1e3 + " s" + limits + ", authenticated as " + PlainText.of(who)
-                + "; packets up to " + packet + " bytes (jute.maxbuffer here; servers do not tell theirs)";
+        return "time-out " + zk.getSessionTimeout() / 1e3 + " s" + limits + "; packets up to " + packet
+                + " bytes (jute.maxbuffer here; servers do not tell theirs)";
+    }
+
+    /** Asked last: an old server does not know the question, and cuts the connection. */
+    private static String identity(ZooKeeper zk) throws InterruptedException {
+        try {
+            return "authenticated as "
+                    + PlainText.of(zk.whoAmI().stream()
+                            .map(info -> info.getAuthScheme() + ":" + info.getUser())
+                            .collect(Collectors.joining(", ")));
+        } catch (RuntimeException e) { // there was no answer
+            return "unknown, as the server is older than 3.7";
+        }
     }
 
     private static String couldNot(String step, KeeperException e) {

@@ -10,6 +10,8 @@ import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.EnsembleServer;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.SecurePort;
 import dev.zkrecipes.test.TlsKeys;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -21,6 +23,8 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +34,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,7 +73,7 @@ class DoctorIT {
         server.createNode("/well", NOTHING);
         Ran ran = doctor("--connect", server.connectString() + "/well", "/locks");
         assertThat(ran.code()).as(ran.out()).isZero();
-        assertThat(ran.lines()).hasSize(8).allMatch(line -> line.startsWith("OK "));
+        assertThat(ran.lines()).hasSize(9).allMatch(line -> line.startsWith("OK "));
         assertThat(ran.lines().get(0)).isEqualTo("OK    connect          1 server, chroot /well");
         assertThat(ran.lines().get(1))
                 .contains(
@@ -79,7 +84,8 @@ class DoctorIT {
                 .contains("chroot           /well exists", "rights           create, list, read and delete at /locks")
                 .contains(
                         "containers       supported",
-                        "time-out 30.0 s, authenticated as ",
+                        "time-out 30.0 s; packets up to ",
+                        "identity         authenticated as ",
                         "clock differs from this machine's by ")
                 .containsPattern("cost +acquire [0-9.]+ ms: one round trip .*; release [0-9.]+ ms");
         assertThat(server.children("/well")).isEmpty();
@@ -91,7 +97,10 @@ class DoctorIT {
             down.stop();
             Ran ran = doctor("--connect", down.connectString());
             assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran)).singleElement().asString().contains("refuses connections: check the port");
+            assertThat(failed(ran))
+                    .singleElement()
+                    .asString()
+                    .contains("refuses connections, so nothing listens there: check the port");
         }
     }
 
@@ -112,8 +121,8 @@ class DoctorIT {
             greeter.start();
             Ran ran = doctor("--connect", "no.such.host.invalid:1,127.0.0.1:" + other.getLocalPort());
             assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran).get(0)).contains("the host name is unknown");
-            assertThat(failed(ran).get(1)).contains("is no ZooKeeper server: it answers \"220 mail ready\"");
+            assertThat(failed(ran).get(0)).contains("the host name of no.such.host.invalid:1 is unknown");
+            assertThat(failed(ran).get(1)).contains("is not a ZooKeeper server: it answers \"220 mail ready\"");
         }
     }
 
@@ -207,6 +216,7 @@ class DoctorIT {
     }
 
     @Test
+    @Tag("H144")
     void readOnlyServer_isNamed() throws Exception {
         Path data = Files.createDirectory(folder.resolve("data"));
         Files.writeString(data.resolve("myid"), "1");
@@ -244,6 +254,93 @@ class DoctorIT {
         }
     }
 
+    /** As the client does, which would wait for a session for ever. */
+    @Test
+    @Tag("H142")
+    void serverCertificateOfAnotherHost_isNamed() throws Exception {
+        TlsKeys serverKeys = TlsKeys.signed(folder, "elsewhere", "-ext", "san=dns:other.example");
+        TlsKeys clientKeys = TlsKeys.make(folder, "client");
+        serverKeys.trust(clientKeys);
+        clientKeys.trust(serverKeys);
+        try (EmbeddedZooKeeper plain = EmbeddedZooKeeper.start();
+                SecurePort port = plain.openSecurePort(serverKeys)) {
+            Ran ran = doctor("--config", ClientProperties.of(clientKeys, port.connectString(), folder));
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(failed(ran)).singleElement().asString().contains("No subject alternative names");
+        }
+    }
+
+    /** Before 3.7 a server cuts the connection on which it is asked for the identity. */
+    @Test
+    @Tag("H141")
+    void serverThatDoesNotKnowTheIdentity_isWell() {
+        try (FaultProxy proxy = FaultProxy.to(server)) {
+            proxy.dropReply(RequestType.WHO_AM_I, 1);
+            Ran ran = doctor("--connect", proxy.connectString());
+            assertThat(ran.code()).as(ran.out()).isZero();
+            assertThat(ran.out()).contains("rights ", "identity         unknown, as the server is older than 3.7");
+        }
+    }
+
+    @Test
+    @Tag("H140")
+    void eachAddressOfAName_hasALine() throws Exception {
+        Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.2 zk.example\n127.0.0.1 zk.example\n");
+        String name = "zk.example:" + server.connectString().replaceFirst(".*:", "");
+        try (RunningZkLock doctor =
+                RunningZkLock.jar(folder, "-Djdk.net.hosts.file=" + hosts, "doctor", "--connect", name)) {
+            assertThat(doctor.awaitExit()).as(doctor.out()).isEqualTo(1);
+            assertThat(doctor.out()).contains("connect          1 server");
+            assertThat(doctor.out()).contains("FAIL  " + name + " (127.0.0.2) refuses connections");
+            assertThat(doctor.out()).contains("OK    " + name + " (127.0.0.1) 127.0.0.1, standalone 3.", "rights ");
+        }
+    }
+
+    @Test
+    @Tag("H139")
+    void loginThatFails_isNamed_andEndsWith77() throws Exception {
+        Path keytab = folder.resolve("none.keytab");
+        Path jaas = Files.writeString(
+                folder.resolve("jaas"),
+                "Client { com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true doNotPrompt=true"
+                        + " keyTab=\"" + keytab + "\" principal=\"orders@EXAMPLE.COM\"; };");
+        Path krb5 = Files.writeString(
+                folder.resolve("krb5.conf"),
+                "[libdefaults]\ndefault_realm = EXAMPLE.COM\n[realms]\nEXAMPLE.COM = {\n kdc = 127.0.0.1:1\n}\n");
+        Path config = Files.writeString(
+                folder.resolve("sasl.properties"),
+                "java.security.auth.login.config=" + jaas + "\njava.security.krb5.conf=" + krb5 + "\nzookeeper.connect="
+                        + server.connectString() + "\n");
+        assertLoginFails(config, "the keytab " + keytab + " does not exist or cannot be read");
+        Files.writeString(config, "zookeeper.sasl.clientconfig=Orders\n", StandardOpenOption.APPEND);
+        assertLoginFails(config, "has no section 'Orders'");
+        try (RunningZkLock run = RunningZkLock.jar(
+                folder, "run", "--wait", "1", "--config", config.toString(), "/locks/mine", "--", "true")) {
+            assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
+            assertThat(run.err()).contains("has no section 'Orders'", "zookeeper.sasl.client=false");
+        }
+        assertThat(server.children("/")).doesNotContain("locks");
+    }
+
+    private void assertLoginFails(Path config, String cause) throws Exception {
+        try (RunningZkLock doctor = RunningZkLock.jar(folder, "doctor", "--config", config.toString())) {
+            assertThat(doctor.awaitExit()).as(doctor.out()).isEqualTo(77);
+            assertThat(doctor.out()).contains("FAIL  login            the SASL login failed: ", cause);
+        }
+    }
+
+    @Test
+    @Tag("H139")
+    void credentialsThatEverybodyMayRead_areAWarning() throws Exception {
+        Path file = Files.writeString(folder.resolve("people"), "digest:u:p\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        Ran ran = Ran.zklock("doctor", "--connect", server.connectString(), "--auth-file", file.toString());
+        assertThat(ran.code()).isZero();
+        assertThat(ran.err()).contains("warning: everybody on this machine can read the credentials in " + file);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+        doctor("--connect", server.connectString(), "--auth-file", file.toString());
+    }
+
     private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
@@ -273,7 +370,12 @@ class DoctorIT {
             assertThat(failed(ran))
                     .singleElement()
                     .asString()
-                    .contains("speaks ZooKeeper without TLS, and this client uses TLS: give the server's port for TLS");
+                    .contains("speaks ZooKeeper without TLS, and this client uses TLS: use the server's port for TLS");
+            TlsKeys expired = TlsKeys.signed(folder, "expired", "-startdate", "-3d");
+            expired.trust(serverKeys);
+            ran = Ran.zklock("doctor", "--config", ClientProperties.of(expired, port.connectString(), folder));
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(failed(ran)).singleElement().asString().contains("Received fatal alert: certificate_");
             TlsKeys stranger = TlsKeys.make(folder, "stranger");
             stranger.trust(serverKeys);
             ran = doctor("--config", ClientProperties.of(stranger, port.connectString(), folder));

@@ -25,6 +25,7 @@ class RequiredAuthenticationIT {
 
     @Test
     @Tag("H110")
+    @Tag("H151")
     void missingAuthentication_endsWith77() throws IOException, InterruptedException {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -37,6 +38,12 @@ class RequiredAuthenticationIT {
                     RunningZkLock.start(folder, Map.of(), "run", "-w", "90", "--connect", servers, "/strict", "true")) {
                 assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
                 assertThat(run.err()).contains("enforce.auth.enabled");
+            }
+            for (int i = 0; i < 5; i++) {
+                try (RunningZkLock run = RunningZkLock.start(
+                        folder, Map.of(), "run", "-n", "--connect", servers, "/strict", "--", "true")) {
+                    assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
+                }
             }
             assertRefused(Ran.zklock("ls", "--connect", servers, "/strict"));
         }

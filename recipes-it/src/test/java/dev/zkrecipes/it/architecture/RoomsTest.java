@@ -66,12 +66,14 @@ class RoomsTest {
     }
 
     @Test
-    void diagnosis_isOneClassToTheClient_andNothingToTheProtocol() {
+    void diagnosis_isOneClassToTheClient_oneToDoctor_andNothingToTheProtocol() {
         classes()
                 .that()
                 .resideInAPackage(ENGINE + "diagnosis")
                 .and()
-                .doNotHaveSimpleName("ConnectionTrouble")
+                .areTopLevelClasses()
+                .and()
+                .haveNameNotMatching(".*[.](ConnectionTrouble|ServerProbe)")
                 .should()
                 .notBePublic()
                 .check(CLASSES);

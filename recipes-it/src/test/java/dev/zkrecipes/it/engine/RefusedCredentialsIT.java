@@ -36,8 +36,9 @@ import org.junit.jupiter.api.Timeout;
 class RefusedCredentialsIT {
     private static final String REFUSED =
             "ZooKeeper refused the credentials of this client, or requires some that it did not give"
-                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers);"
-                    + " check its auth settings, and the server's";
+                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers),"
+                    + " or its SASL login failed (the log of org.apache.zookeeper tells more); check its auth settings,"
+                    + " and the server's";
 
     private final EmbeddedZooKeeper server;
 
@@ -129,7 +130,33 @@ class RefusedCredentialsIT {
         }
         assertThat(printed.toString(StandardCharsets.UTF_8))
                 .contains(REFUSED)
-                .contains("waiting acquires fail")
+                .contains("acquires fail")
                 .doesNotContain("queue again");
+    }
+
+    /** What has become of the data, only a server that serves can tell. */
+    @Test
+    @Tag("H144")
+    @Tag("alone")
+    void lossOfAllServers_isNotTakenForALossOfData() {
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try (EmbeddedZooKeeper other = EmbeddedZooKeeper.builder()
+                        .tickTime(Duration.ofMillis(100))
+                        .start();
+                ZooKeeperClient client = ZooKeeperClient.builder()
+                        .connectString(other.connectString())
+                        .sessionTimeout(Duration.ofSeconds(2))
+                        .build()) {
+            Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
+            other.stop();
+            Soon.await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("has ended (EXPIRED)"));
+        } finally {
+            System.setErr(terminal);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .contains("its handle is given up")
+                .doesNotContain("lost data");
     }
 }

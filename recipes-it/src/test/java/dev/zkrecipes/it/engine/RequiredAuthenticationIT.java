@@ -5,6 +5,7 @@ package dev.zkrecipes.it.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
@@ -17,8 +18,13 @@ import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
@@ -79,6 +85,37 @@ class RequiredAuthenticationIT {
                     .as("connections for all of them")
                     .isLessThan(waiting.size() / 2);
             assertRefused(mutex.acquireAsync()); // in the next session
+        }
+    }
+
+    /** Each of them, also those that go down with the connection on which one was refused. */
+    @ParameterizedTest
+    @ValueSource(strings = {SASL, ENFORCED})
+    @Tag("H151")
+    void requestsUnderWay_allHearWhy(String settings) throws Exception {
+        ExecutorService callers = Executors.newFixedThreadPool(20);
+        try (ServerJvm server = new ServerJvm(settings.split(" "));
+                FaultProxy proxy = FaultProxy.to("127.0.0.1", server.port())) {
+            for (int round = 0; round < 10; round++) {
+                try (ZooKeeperClient client = builder(proxy).build()) {
+                    assertThat(client.awaitConnected(Duration.ofSeconds(60))).isTrue();
+                    CyclicBarrier together = new CyclicBarrier(20);
+                    List<Future<Throwable>> heard = new ArrayList<>();
+                    for (int i = 0; i < 20; i++) {
+                        InterProcessMutex mutex = new InterProcessMutex(client, "/required/" + i);
+                        boolean reads = i % 2 == 0;
+                        heard.add(callers.submit(() -> {
+                            together.await();
+                            return catchThrowable(reads ? mutex::participants : mutex::tryAcquire);
+                        }));
+                    }
+                    for (Future<Throwable> each : heard) {
+                        assertThat(each.get()).isInstanceOf(LockAccessException.class);
+                    }
+                }
+            }
+        } finally {
+            callers.shutdownNow();
         }
     }
 

@@ -24,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -125,6 +126,37 @@ class ConnectionTroubleIT {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 ZooKeeperClient client = client(local(silent.getLocalPort()))) {
             trouble(client, local(silent.getLocalPort()) + " accepts connections but does not answer");
+        }
+    }
+
+    /** It names itself first, and its state behind that. */
+    @Test
+    @Tag("H144")
+    void readOnlyServer_isNamed() throws Exception {
+        try (ServerSocket alone = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread answering = new Thread(() -> answerAsReadOnly(alone), "read-only-server");
+            answering.start();
+            try (ZooKeeperClient client = client(local(alone.getLocalPort()))) {
+                trouble(client, local(alone.getLocalPort()) + " is read-only: it has lost its ensemble");
+            } finally {
+                alone.close();
+                answering.join();
+            }
+        }
+    }
+
+    private static void answerAsReadOnly(ServerSocket alone) {
+        while (!alone.isClosed()) {
+            try (Socket asked = alone.accept()) {
+                asked.getInputStream().readNBytes(4);
+                asked.getOutputStream()
+                        .write(
+                                ("Zookeeper version: 3.9.5-0123456789012345678901234567890123456789, built on 2026-01-01\n"
+                                                + "READ-ONLY mode; serving only read-only clients\n")
+                                        .getBytes(StandardCharsets.US_ASCII));
+            } catch (IOException e) {
+                // The client has gone, or the test is over.
+            }
         }
     }
 

@@ -19,16 +19,19 @@ import dev.zkrecipes.test.SecurePort;
 import dev.zkrecipes.test.TlsKeys;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -47,22 +50,33 @@ class MutexTlsIT {
     private EmbeddedZooKeeper server;
     private SecurePort port;
     private TlsKeys clientKeys;
+    private TlsKeys serverKeys;
     private TlsKeys strangersKeys;
+    private TlsKeys expiredKeys;
+    private TlsKeys elsewhereKeys;
 
     @BeforeAll
     void makeKeys(EmbeddedZooKeeper started, @TempDir Path folder) {
         server = started;
+        CompletableFuture<TlsKeys> expired = make(() -> TlsKeys.signed(folder, "expired", "-startdate", "-3d"));
+        CompletableFuture<TlsKeys> elsewhere =
+                make(() -> TlsKeys.signed(folder, "elsewhere", "-ext", "san=dns:other.example"));
         List<CompletableFuture<TlsKeys>> making = List.of("server", "client", "stranger").stream()
-                .map(name -> CompletableFuture.supplyAsync(
-                        () -> TlsKeys.make(folder, name), task -> new Thread(task, "keytool").start()))
+                .map(name -> make(() -> TlsKeys.make(folder, name)))
                 .toList();
-        TlsKeys serverKeys = making.get(0).join();
+        serverKeys = making.get(0).join();
         clientKeys = making.get(1).join();
         strangersKeys = making.get(2).join();
-        serverKeys.trust(clientKeys);
-        clientKeys.trust(serverKeys);
+        expiredKeys = expired.join();
+        elsewhereKeys = elsewhere.join();
+        serverKeys.trust(clientKeys, expiredKeys);
+        clientKeys.trust(serverKeys, expiredKeys, elsewhereKeys);
         strangersKeys.trust(strangersKeys);
         port = server.openSecurePort(serverKeys);
+    }
+
+    private static CompletableFuture<TlsKeys> make(Supplier<TlsKeys> keys) {
+        return CompletableFuture.supplyAsync(keys, task -> new Thread(task, "keytool").start());
     }
 
     @AfterAll
@@ -87,6 +101,20 @@ class MutexTlsIT {
             Soon.await().until(lease::isValid);
             assertThat(new InterProcessMutex(client, "/tls/lock").participants())
                     .hasSize(1);
+        }
+    }
+
+    @Test
+    @Tag("H139")
+    void passwordsInFilesOfTheirOwn_work(@TempDir Path folder) throws Exception {
+        ZKClientConfig config = clientKeys.clientConfig();
+        for (String store : List.of("zookeeper.ssl.keyStore.", "zookeeper.ssl.trustStore.")) {
+            Path file = Files.writeString(folder.resolve(store), config.getProperty(store + "password"));
+            config.setProperty(store + "password", null);
+            config.setProperty(store + "passwordPath", file.toString());
+        }
+        try (ZooKeeperClient client = Identity.connected(builder().clientConfig(config))) {
+            new InterProcessMutex(client, "/tls/files").acquire().close();
         }
     }
 
@@ -134,6 +162,42 @@ class MutexTlsIT {
                 refused().clientConfig(config(strangersKeys, clientKeys)).build()) {
             assertRefused(client, port.connectString() + ": the TLS handshake failed: ", "certificate");
         }
+    }
+
+    /** The server's alert is read even if it has closed the connection before all was sent to it. */
+    @Test
+    @Tag("H142")
+    void expiredClientCertificate_isRefused_andTheErrorSaysSo() throws Exception {
+        try (ZooKeeperClient client =
+                refused().clientConfig(config(expiredKeys, clientKeys)).build()) {
+            assertRefused(client, "the TLS handshake failed: ", "Received fatal alert: certificate_");
+        }
+    }
+
+    @Test
+    @Tag("H142")
+    void serverCertificateOfAnotherHost_orThatHasExpired_isRefused() throws Exception {
+        port.close(); // there can be one
+        try {
+            try (SecurePort other = server.openSecurePort(elsewhereKeys);
+                    ZooKeeperClient client = refusedAt(other)) {
+                assertRefused(client, "the TLS handshake failed: ", "No subject alternative names");
+            }
+            try (SecurePort other = server.openSecurePort(expiredKeys);
+                    ZooKeeperClient client = refusedAt(other)) {
+                assertRefused(client, "the TLS handshake failed: ", "validity");
+            }
+        } finally {
+            port = server.openSecurePort(serverKeys);
+        }
+    }
+
+    private ZooKeeperClient refusedAt(SecurePort other) {
+        return ZooKeeperClient.builder()
+                .connectString(other.connectString())
+                .requestTimeout(Duration.ofMillis(300))
+                .clientConfig(clientKeys.clientConfig())
+                .build();
     }
 
     @Test

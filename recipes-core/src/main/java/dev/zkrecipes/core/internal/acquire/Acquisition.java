@@ -110,7 +110,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
             session().become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
             fail(ZooKeeperErrors.of(group.path(), what, answer));
-        } else if (mode == Mode.TRY) {
+        } else if (mode == Mode.TRY && !session().mayBeRefused()) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while trying for the lock " + group.path() + "; try again"));
         } else {

@@ -4,9 +4,11 @@
 package dev.zkrecipes.core.internal.diagnosis;
 
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
@@ -26,24 +28,32 @@ public final class ConnectionTrouble {
     private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(3);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
+    private static final Obstacle LOGGING_IN = new Obstacle(
+            "the SASL login has not ended yet, for example as no KDC has answered so far",
+            Obstacle.Kind.TEMPORARY,
+            null);
+
     private final HandleKind kind;
     private final @Nullable ZKClientConfig config;
     private final EngineScheduler scheduler;
     private Duration patience = LONGEST_PATIENCE;
     private Duration pause = LONGEST_PATIENCE;
     private String since = "never since the client was made";
-    private String logged = "";
-    private long loggedAt;
+    private final OnceAMinute told;
+    private final OnceAMinute obstacles;
     private boolean over;
     private long quietUntil;
     private @Nullable Timer timer;
     private @Nullable ServerProbe probe;
     private volatile ServerProbe.@Nullable Finding found; // as errors tell it
+    private volatile @Nullable Obstacle obstacle; // the last, until there is a session that does not look like it
 
     public ConnectionTrouble(HandleKind kind, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
         this.kind = kind;
         this.config = config;
         this.scheduler = scheduler;
+        this.told = new OnceAMinute(scheduler);
+        this.obstacles = new OnceAMinute(scheduler);
     }
 
     /** Begins to wait; to be called once, when the first session is being opened. */
@@ -56,9 +66,42 @@ public final class ConnectionTrouble {
         return one.compareTo(other) < 0 ? one : other;
     }
 
+    /** Before a session is opened, a login has begun, which may take long. */
+    public void onLogin() {
+        if (obstacle == null) {
+            obstacle = LOGGING_IN;
+        }
+    }
+
+    /** No session can be opened, or the last was refused. */
+    public void onObstacle(Obstacle met) {
+        obstacle = met;
+        if (obstacles.isNews(met.text())) {
+            log.warn(
+                    "There is no ZooKeeper session, and {}: {}.{}",
+                    met.isForGood() ? "acquires fail" : "acquires wait",
+                    met.text(),
+                    kind.ownsSessions() ? " Tried again after pauses of up to a minute." : "");
+        }
+    }
+
+    /** A session was opened. If the last was refused, only a connection shows that this one is not. */
+    public void onSession() {
+        if (obstacle != Obstacle.REFUSED) {
+            obstacle = null;
+        }
+    }
+
+    /** Whether a server was seen to serve, since there is no connection. */
+    public boolean hasSeenAServer() {
+        ServerProbe.Finding known = found;
+        return known != null && known.serves();
+    }
+
     public void onConnected() {
         stop();
-        logged = "";
+        obstacle = null;
+        told.forget();
     }
 
     public void onDisconnected() {
@@ -112,18 +155,18 @@ public final class ConnectionTrouble {
 
     private void tell(ServerProbe.Finding finding) {
         String text = " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
-        found = new ServerProbe.Finding(text, finding.isTrouble(), finding.cause());
-        long now = scheduler.nanoTime();
-        boolean isNews = !logged.equals(text) || now - loggedAt >= LONGEST_PAUSE.toNanos();
-        if (now - quietUntil >= 0 && finding.isTrouble() && isNews) {
-            logged = text;
-            loggedAt = now;
+        found = new ServerProbe.Finding(text, finding.isTrouble(), finding.serves(), "", finding.cause());
+        if (scheduler.nanoTime() - quietUntil >= 0 && finding.isTrouble() && told.isNews(text)) {
             log.warn("Not connected to ZooKeeper{}.", text);
         }
     }
 
     /** An error that tells of the missing connection, and then of the consequence and what to do. Any thread. */
-    public LockConnectionException error(String consequence) {
+    public LockException error(String consequence) {
+        Obstacle met = obstacle;
+        if (met != null) {
+            return met.error(": there is no connection to ZooKeeper" + consequence);
+        }
         ServerProbe.Finding known = found;
         String message = "not connected to ZooKeeper" + (known == null ? "" : known.text()) + consequence;
         Throwable cause = known == null ? null : known.cause();

@@ -8,9 +8,12 @@ import com.google.common.net.HostAndPort;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.TlsSettings;
 import java.io.EOFException;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
@@ -20,8 +23,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -35,15 +38,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out what is at the addresses of a connect string: asks as an operator would, for ZooKeeper's {@code srvr}, and
- * shakes hands by TLS. It opens no session. Blocks for a few seconds at most, but for the name service.
+ * shakes hands by TLS. It opens no session. Blocks for a few seconds for each address at most, but for the name service.
  */
-final class ServerProbe {
+public final class ServerProbe {
     private static final int MOST_SERVERS = 3;
+    private static final int MOST_ADDRESSES = 6;
     private static final int CONNECT_MILLIS = 2000;
     private static final int ANSWER_MILLIS = 1000;
     private static final int HANDSHAKE_MILLIS = 5000;
-    private static final int LONGEST_ANSWER = 60;
-    private static final byte[] QUESTION = "srvr".getBytes(StandardCharsets.US_ASCII);
+    private static final int LONGEST_ANSWER = 8 << 10;
+    private static final String QUESTION = "srvr";
     /** A whole line for servers of other kinds, most of which answer it. */
     private static final byte[] END_OF_LINE = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
@@ -52,6 +56,7 @@ final class ServerProbe {
     private static final String NOT_ALLOWED = "whitelist";
 
     private static final String NOT_SERVING = "not currently serving";
+    private static final String READ_ONLY = "READ-ONLY mode";
     /** The first byte of a TLS answer to a peer that does not speak TLS. */
     private static final char TLS_ALERT = 0x15;
     /** A server over its limit accepts a connection and closes it, without a word to the client. */
@@ -68,31 +73,66 @@ final class ServerProbe {
     private volatile @Nullable Socket open;
     private volatile boolean closed;
 
+    /** One address of a server. It is unresolved if the name service does not know the name. */
+    public record Server(InetSocketAddress address, String name) {
+        /** All addresses of a server: ZooKeeper's client takes any of them. */
+        public static List<Server> of(HostAndPort server) {
+            try {
+                InetAddress[] all = InetAddress.getAllByName(server.getHost());
+                return Stream.of(all)
+                        .map(address -> new Server(
+                                new InetSocketAddress(address, server.getPort()),
+                                all.length == 1 ? server.toString() : server + " (" + address.getHostAddress() + ")"))
+                        .toList();
+            } catch (UnknownHostException e) {
+                InetSocketAddress unknown = InetSocketAddress.createUnresolved(server.getHost(), server.getPort());
+                return List.of(new Server(unknown, server.toString()));
+            }
+        }
+    }
+
     /** What a server said, which may be nothing, and what it does with the connection then. */
     private record Reply(String text, String then) {
         boolean isOfZooKeeper() {
-            return text.startsWith(VERSION) || text.contains(NOT_ALLOWED);
+            return text.contains(VERSION) || text.contains(NOT_ALLOWED);
         }
 
         boolean isOfNoMajority() {
             return text.contains(NOT_SERVING);
         }
+
+        boolean isReadOnly() {
+            return text.contains(READ_ONLY);
+        }
     }
 
-    /** What was found out. It is no trouble if the client just has no session yet. */
-    record Finding(String text, boolean isTrouble, @Nullable Throwable cause) {
+    /**
+     * What was found out. It is no trouble if the client just has no session yet: then a server {@code serves}. {@code
+     * status} is what it says of itself, and empty if it says nothing.
+     */
+    public record Finding(
+            String text,
+            boolean isTrouble,
+            boolean serves,
+            String status,
+            @Nullable Throwable cause) {
         static Finding trouble(String text) {
-            return new Finding(text, true, null);
+            return new Finding(text, true, false, "", null);
         }
 
-        static Finding noSessionYet(String text) {
-            return new Finding(text, false, null);
+        static Finding noSessionYet(String text, String status) {
+            return new Finding(text, false, true, status, null);
         }
     }
 
     ServerProbe(List<HostAndPort> servers, @Nullable ZKClientConfig config) {
         this.servers = servers.subList(0, Math.min(MOST_SERVERS, servers.size()));
         this.tls = config != null && TlsSettings.isOn(config) ? config : null;
+    }
+
+    /** For tools that look at servers one by one. */
+    public ServerProbe(@Nullable ZKClientConfig config) {
+        this(List.of(), config);
     }
 
     /** Ends what blocks. Any thread. */
@@ -109,10 +149,16 @@ final class ServerProbe {
     }
 
     Finding run() {
-        List<Finding> all = servers.stream().map(this::findingAt).toList();
+        List<Finding> all = servers.stream()
+                .flatMap(server -> Server.of(server).stream())
+                .limit(MOST_ADDRESSES)
+                .map(this::look)
+                .toList();
         return new Finding(
                 all.stream().map(Finding::text).collect(Collectors.joining("; ")),
                 all.stream().anyMatch(Finding::isTrouble),
+                all.stream().anyMatch(Finding::serves),
+                "",
                 all.stream()
                         .map(Finding::cause)
                         .filter(Objects::nonNull)
@@ -120,71 +166,101 @@ final class ServerProbe {
                         .orElse(null));
     }
 
-    private Finding findingAt(HostAndPort server) {
+    /** Finds out what is at one address. */
+    public Finding look(Server server) {
         try {
-            Reply reply = ask(server);
             if (closed) {
-                return Finding.noSessionYet("not asked any more");
+                return new Finding("not asked any more", false, false, "", null);
             }
+            Reply reply = askPlainly(server, QUESTION);
             return tls == null ? onPlain(server, reply) : onTls(server, reply, tls);
         } catch (IOException | RuntimeException e) {
-            return new Finding(unreachable(server, e), true, e);
+            return new Finding(unreachable(server, e), true, false, "", e);
         }
     }
 
-    private static String unreachable(HostAndPort server, Exception why) {
+    /** What the server of an address answers to another word of four letters; empty if nothing. */
+    public String ask(Server server, String word) {
+        try {
+            return tls == null ? askPlainly(server, word).text() : askByTls(tls, server, word);
+        } catch (IOException | SSLContextException e) {
+            return "";
+        }
+    }
+
+    private static String unreachable(Server server, Exception why) {
+        String name = server.name();
         if (why instanceof UnknownHostException) {
-            return "the host name of " + server + " is unknown: check its spelling and the name service";
+            return "the host name of " + name + " is unknown: check its spelling and the name service";
         } else if (why instanceof ConnectException) {
-            return server + " refuses connections, so nothing listens there: check the port, and that the server runs";
+            return name + " refuses connections, so nothing listens there: check the port, and that the server runs";
         } else if (why instanceof SocketTimeoutException) {
-            return server + " did not answer within " + CONNECT_MILLIS
+            return name + " did not answer within " + CONNECT_MILLIS
                     + " ms: check the address, and the firewalls on the way";
         }
-        return server + " cannot be reached: " + Printable.of(String.valueOf(why));
+        return name + " cannot be reached: " + Printable.of(String.valueOf(why));
     }
 
-    private static Finding onPlain(HostAndPort server, Reply reply) {
+    private static Finding onPlain(Server server, Reply reply) {
         String answer = reply.text();
-        if (reply.isOfZooKeeper()) {
-            return Finding.noSessionYet(
-                    "a ZooKeeper server answers at " + server + ", and this client has no session of it yet");
-        } else if (reply.isOfNoMajority()) {
+        String name = server.name();
+        if (reply.isOfNoMajority()) {
             return Finding.trouble(
-                    server + " runs but serves no clients: its ensemble has no majority; check the other servers");
+                    name + " runs but serves no clients: its ensemble has no majority; check the other servers");
+        } else if (reply.isReadOnly()) {
+            return readOnly(name);
+        } else if (reply.isOfZooKeeper()) {
+            return Finding.noSessionYet(
+                    "a ZooKeeper server answers at " + name + ", and this client has no session of it yet", answer);
         } else if (!answer.isEmpty() && answer.charAt(0) != TLS_ALERT) {
-            return Finding.trouble(server + " is not a ZooKeeper server: it answers \""
+            return Finding.trouble(name + " is not a ZooKeeper server: it answers \""
                     + Printable.of(answer.lines().findFirst().orElse("")) + "\"; check the port");
         } else if (speaksTls(server)) {
             return Finding.trouble(
-                    server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
+                    name + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
         } else if (!reply.then().equals(WAITS)) {
-            return Finding.trouble(server + " " + reply.then() + " each connection at once: if it is a proxy, a"
+            return Finding.trouble(name + " " + reply.then() + " each connection at once: if it is a proxy, a"
                     + " tunnel or a forwarded port, check that the server behind it runs; if it is the server itself, "
                     + LIMIT);
         }
-        return Finding.trouble(server + " accepts connections but does not answer: it is paused, overloaded, or not a"
+        return Finding.trouble(name + " accepts connections but does not answer: it is paused, overloaded, or not a"
                 + " ZooKeeper server; check the port and the server");
     }
 
-    private static Finding onTls(HostAndPort server, Reply reply, ZKClientConfig config) {
-        if (reply.isOfZooKeeper() || reply.isOfNoMajority()) {
-            return Finding.trouble(
-                    server + " speaks ZooKeeper without TLS, and this client uses TLS: use the server's port"
-                            + " for TLS, or unset zookeeper.client.secure");
-        }
-        return handshakeTrouble(config, server)
-                .map(trouble -> Finding.trouble(server + ": " + trouble
-                        + "; the server must trust the certificate in the key store, and the trust store the server's"))
-                .orElseGet(() -> Finding.noSessionYet(
-                        "a TLS handshake with " + server + " succeeds, and this client has no session yet"));
+    private static Finding readOnly(String name) {
+        return Finding.trouble(name + " is read-only: it has lost its ensemble and gives no locks; check the other"
+                + " servers, and the network between them");
     }
 
-    private Reply ask(HostAndPort server) throws IOException {
-        InetSocketAddress address = new InetSocketAddress(server.getHost(), server.getPort());
-        if (address.isUnresolved()) {
-            throw new UnknownHostException(server.getHost());
+    private static Finding onTls(Server server, Reply reply, ZKClientConfig config) {
+        String name = server.name();
+        if (reply.isOfZooKeeper() || reply.isOfNoMajority()) {
+            return Finding.trouble(
+                    name + " speaks ZooKeeper without TLS, and this client uses TLS: use the server's port"
+                            + " for TLS, or unset zookeeper.client.secure");
+        }
+        try {
+            Reply secret = new Reply(askByTls(config, server, QUESTION), CLOSES);
+            return secret.isOfNoMajority() || secret.isReadOnly()
+                    ? onPlain(server, secret)
+                    : Finding.noSessionYet(
+                            "a TLS handshake with " + name + " succeeds, and this client has no session yet",
+                            secret.text());
+        } catch (IOException | SSLContextException | RuntimeException e) {
+            return new Finding(
+                    name + ": " + handshakeTrouble(e)
+                            + "; the server must trust the certificate in the key store, and the trust store the server's",
+                    true,
+                    false,
+                    "",
+                    e);
+        }
+    }
+
+    private Reply askPlainly(Server server, String word) throws IOException {
+        if (server.address().isUnresolved()) {
+            throw new UnknownHostException(server.address().getHostString());
         }
         try (Socket socket = new Socket()) {
             open = socket;
@@ -192,9 +268,9 @@ final class ServerProbe {
                 return new Reply("", WAITS);
             }
             try {
-                socket.connect(address, CONNECT_MILLIS);
+                socket.connect(server.address(), CONNECT_MILLIS);
                 socket.setSoTimeout(ANSWER_MILLIS);
-                socket.getOutputStream().write(QUESTION);
+                socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
                 Reply reply = read(socket.getInputStream());
                 if (reply.text().isEmpty() && reply.then().equals(WAITS)) {
                     socket.getOutputStream().write(END_OF_LINE);
@@ -213,18 +289,27 @@ final class ServerProbe {
 
     private static Reply read(InputStream in) throws IOException {
         byte[] answer = new byte[LONGEST_ANSWER];
+        int length = 0;
         try {
-            int length = in.readNBytes(answer, 0, answer.length);
+            for (int more = 0;
+                    more >= 0 && length < answer.length;
+                    more = in.read(answer, length, answer.length - length)) {
+                length += more;
+            }
             return new Reply(new String(answer, 0, length, StandardCharsets.ISO_8859_1), CLOSES);
         } catch (SocketTimeoutException e) {
-            return new Reply(new String(answer, StandardCharsets.ISO_8859_1).replace("\0", ""), WAITS);
+            return new Reply(new String(answer, 0, length, StandardCharsets.ISO_8859_1), WAITS);
         }
     }
 
     // ---- By TLS.
 
-    /** What goes wrong in a handshake as ZooKeeper's client would have it; empty if nothing does. */
-    private static Optional<String> handshakeTrouble(ZKClientConfig config, HostAndPort server) {
+    /**
+     * Asks after a handshake as ZooKeeper's client would have it. By TLS 1.3 the server says only behind the handshake
+     * what it thinks of our certificate. A server that does not answer this word keeps silent, or says so.
+     */
+    private static String askByTls(ZKClientConfig config, Server server, String word)
+            throws IOException, SSLContextException {
         try (ClientX509Util util = new ClientX509Util();
                 SSLSocket socket = connectByTls(util.createSSLContext(config), server, HANDSHAKE_MILLIS)) {
             if (config.getBoolean(util.getSslHostnameVerificationEnabledProperty(), true)) {
@@ -233,32 +318,28 @@ final class ServerProbe {
                 socket.setSSLParameters(parameters);
             }
             socket.startHandshake();
-            return troubleAfterwards(socket);
-        } catch (SocketTimeoutException e) {
-            return Optional.of("the TLS handshake was not answered within " + HANDSHAKE_MILLIS + " ms");
-        } catch (SSLException e) {
-            String limit = isEnd(e) ? "; " + LIMIT : "";
-            return Optional.of("the TLS handshake failed: " + TlsSettings.reason(e) + limit);
-        } catch (SocketException e) {
-            return Optional.of("the connection broke in the TLS handshake: " + TlsSettings.reason(e) + "; " + LIMIT);
-        } catch (IOException | SSLContextException | RuntimeException e) {
-            return Optional.of(TlsSettings.reason(e));
+            socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
+            Reply reply = read(socket.getInputStream());
+            if (reply.text().isEmpty() && reply.then().equals(CLOSES)) {
+                throw new SSLException("the server closed the connection behind it");
+            }
+            return reply.text();
         }
     }
 
-    /** By TLS 1.3 the server says only now what it thinks of our certificate; else it waits for us to speak. */
-    private static Optional<String> troubleAfterwards(SSLSocket socket) throws IOException {
-        try {
-            return socket.getInputStream().read() < 0
-                    ? Optional.of("the server closed the connection after the TLS handshake")
-                    : Optional.empty();
-        } catch (SocketTimeoutException e) {
-            return Optional.empty();
+    private static String handshakeTrouble(Exception why) {
+        if (why instanceof SocketTimeoutException) {
+            return "the TLS handshake was not answered within " + HANDSHAKE_MILLIS + " ms";
+        } else if (why instanceof SSLException e) {
+            return "the TLS handshake failed: " + TlsSettings.reason(e) + (isEnd(e) ? "; " + LIMIT : "");
+        } else if (why instanceof SocketException) {
+            return "the connection broke in the TLS handshake: " + TlsSettings.reason(why) + "; " + LIMIT;
         }
+        return TlsSettings.reason(why);
     }
 
     /** Whether a server answers a handshake, whatever it thinks of this side and this side of it. */
-    private static boolean speaksTls(HostAndPort server) {
+    private static boolean speaksTls(Server server) {
         try (SSLSocket socket = connectByTls(SSLContext.getDefault(), server, HANDSHAKE_MILLIS / 5)) {
             socket.startHandshake();
             return true;
@@ -273,10 +354,40 @@ final class ServerProbe {
         return Throwables.getRootCause(error) instanceof EOFException;
     }
 
-    private static SSLSocket connectByTls(SSLContext context, HostAndPort server, int answerMillis) throws IOException {
-        SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket();
-        socket.connect(new InetSocketAddress(server.getHost(), server.getPort()), HANDSHAKE_MILLIS);
-        socket.setSoTimeout(answerMillis);
-        return socket;
+    private static SSLSocket connectByTls(SSLContext context, Server server, int answerMillis) throws IOException {
+        Socket plain = new DeafSocket();
+        plain.connect(server.address(), HANDSHAKE_MILLIS);
+        plain.setSoTimeout(answerMillis);
+        return (SSLSocket) context.getSocketFactory()
+                .createSocket(
+                        plain,
+                        server.address().getHostString(),
+                        server.address().getPort(),
+                        true);
+    }
+
+    /**
+     * Does not hear that the other side has closed before all was written: what it has said before, such as the alert
+     * that tells why, is still to be read.
+     */
+    private static final class DeafSocket extends Socket {
+        @Override
+        public OutputStream getOutputStream() throws IOException {
+            return new FilterOutputStream(super.getOutputStream()) {
+                @Override
+                public void write(byte[] bytes, int offset, int length) {
+                    try {
+                        out.write(bytes, offset, length);
+                    } catch (IOException e) {
+                        // Reading tells, too, and more.
+                    }
+                }
+
+                @Override
+                public void flush() {
+                    // Nothing is kept back.
+                }
+            };
+        }
     }
 }

@@ -13,7 +13,7 @@ import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
-import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -48,7 +48,6 @@ public final class ClientConnection {
     private volatile Duration requestTimeout;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
     private volatile long sessionId;
-    private volatile boolean refused; // the credentials, and there was no connection since
 
     /** A listener and the order of its calls: one that blocks does not delay the others. */
     private record Told(Consumer<ConnectionState> listener, Executor inOrder) {}
@@ -80,6 +79,7 @@ public final class ClientConnection {
         if (session != used && !session.isEnded()) {
             used = session;
             handle = session.zk().handle();
+            trouble.onSession();
             tellState(session, session.state());
         }
     }
@@ -90,9 +90,28 @@ public final class ClientConnection {
         }
     }
 
+    /** The login before a session has begun. */
+    void logsIn() {
+        trouble.onLogin();
+    }
+
+    /** There is no session, and none will be opened at once. */
+    void onObstacle(Obstacle found) {
+        if (!closing.getAsBoolean()) {
+            trouble.onObstacle(found);
+            if (found.kind() == Obstacle.Kind.IDENTITY) {
+                report(ConnectionState.AUTH_FAILED);
+            }
+        }
+    }
+
+    /** Whether a server serves though there is no connection; of a handle of the application's it may be so. */
+    boolean mayBeRefused() {
+        return !kind.ownsSessions() || trouble.hasSeenAServer();
+    }
+
     private void tellState(Session session, State next) {
         sessionId = session.zk().sessionId();
-        refused = next == State.AUTH_FAILED || (refused && next != State.CONNECTED);
         if (session.timeoutNanos() > 0) {
             sessionTimeout = Duration.ofNanos(session.timeoutNanos());
             requestTimeout = requestTimeoutFor(sessionTimeout);
@@ -175,9 +194,7 @@ public final class ClientConnection {
     }
 
     LockException missing(String consequence) {
-        return refused
-                ? ZooKeeperErrors.credentialsRefused("there is no connection" + consequence)
-                : trouble.error(consequence);
+        return trouble.error(consequence);
     }
 
     /** The servers, the state and the session. */

@@ -13,25 +13,46 @@ import dev.zkrecipes.core.internal.session.WrappedSession;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
+import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.internal.zk.OpenedHandle;
+import dev.zkrecipes.core.internal.zk.SaslLogin;
 import dev.zkrecipes.core.internal.zk.WrappedHandle;
-import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The sessions of a client: how each is opened, which of them live, and what is logged of their ends. */
 final class ClientSessions {
     private static final Logger log = LoggerFactory.getLogger(ClientSessions.class);
+
+    private static final OpenedSessions.Login NO_LOGIN = new OpenedSessions.Login() {
+        @Override
+        public boolean isWanted() {
+            return false;
+        }
+
+        @Override
+        public void then(Consumer<Optional<Obstacle>> next) {
+            next.accept(Optional.empty());
+        }
+    };
+
+    private static final String LOST_DATA =
+            " If servers serve, they have lost data and know less than this session has seen, or a thread of ZooKeeper's"
+                    + " client has died: look for a restored or empty data directory, and for an earlier error of this"
+                    + " process.";
 
     private final HandleKind kind;
     private final ClientSettings settings;
@@ -64,8 +85,7 @@ final class ClientSessions {
 
     private SessionSource sourceOf(Pauses pauses) {
         if (kind instanceof HandleKind.Opened opened) {
-            return new OpenedSessions(
-                    () -> session(told -> OpenedHandle.open(opened, settings, scheduler, told)), pauses, scheduler);
+            return opened(loginFor(opened), told -> OpenedHandle.open(opened, settings, scheduler, told));
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
             return new WrappedSession(() -> session(told -> WrappedHandle.open(wrapped.handle(), scheduler, told)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
@@ -77,9 +97,44 @@ final class ClientSessions {
                     scheduler,
                     pauses);
         } else {
-            ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
-            return new OpenedSessions(() -> session(factory), pauses, scheduler);
+            return opened(NO_LOGIN, ((HandleKind.Simulated) kind).factory());
         }
+    }
+
+    private OpenedSessions opened(OpenedSessions.Login login, ZooKeeperOperations.Factory factory) {
+        return new OpenedSessions(
+                login,
+                () -> session(factory),
+                connection::onObstacle,
+                new Pauses(scheduler, settings.firstRetryDelay(), OpenedSessions.LONGEST_PAUSE),
+                scheduler);
+    }
+
+    private OpenedSessions.Login loginFor(HandleKind.Opened servers) {
+        return new OpenedSessions.Login() {
+            private SaslLogin login() {
+                return new SaslLogin(settings.clientConfig(), ConnectString.servers(servers.connectString()));
+            }
+
+            @Override
+            public boolean isWanted() {
+                return login().isWanted();
+            }
+
+            @Override
+            public void then(Consumer<Optional<Obstacle>> next) {
+                SaslLogin login = login();
+                if (!login.isWanted()) {
+                    next.accept(Optional.empty());
+                    return;
+                }
+                connection.logsIn();
+                EngineThreads.start("zkrecipes-login-", () -> {
+                    Optional<Obstacle> trouble = login.trouble();
+                    scheduler.handOver(() -> next.accept(trouble));
+                });
+            }
+        };
     }
 
     void use(HandleKind.Opened servers, String connectString) {
@@ -148,16 +203,14 @@ final class ClientSessions {
         }
         String id = Long.toHexString(session.zk().sessionId());
         if (state == State.AUTH_FAILED) {
-            log.warn(
-                    "{}: the locks of session 0x{} are lost, and waiting acquires fail.",
-                    ZooKeeperErrors.CREDENTIALS_REFUSED,
-                    id);
+            connection.onObstacle(Obstacle.REFUSED);
         } else {
             log.warn(
-                    "ZooKeeper session 0x{} has ended ({}): its locks are lost, waiting acquires {}.",
+                    "ZooKeeper session 0x{} has ended ({}): its locks are lost, waiting acquires {}.{}",
                     id,
                     state,
-                    kind.ownsSessions() ? "queue again in the next session" : "need a new handle");
+                    kind.ownsSessions() ? "queue again in the next session" : "need a new handle",
+                    session.isGivenUp() && connection.mayBeRefused() ? LOST_DATA : "");
         }
     }
 }

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 
 /** One question about a lock path, or one change of it, in the session of the moment; it is not repeated. */
 final class OneShotRequest<T> implements SessionSource.User {
@@ -37,6 +38,8 @@ final class OneShotRequest<T> implements SessionSource.User {
         this.subject = subject + " the lock " + spec.path();
         this.ask = ask;
     }
+
+    private @Nullable Session asked; // on the engine thread
 
     CompletableFuture<T> launch() {
         requests.ask(spec.path(), result);
@@ -93,7 +96,16 @@ final class OneShotRequest<T> implements SessionSource.User {
 
     /** A request got no answer, or a refusal. */
     void fail(String what, Answer<?> answer) {
-        fail(what, answer, "nothing is known of it; ask again");
+        Session session = asked;
+        if (answer.isUnsettled() && session != null && session.mayBeRefused()) {
+            askAgain(session);
+        } else {
+            fail(what, answer, "nothing is known of it; ask again");
+        }
+    }
+
+    private void askAgain(Session session) {
+        session.later(() -> requests.sessions().request(this));
     }
 
     /** {@code ifLost} is what the message says if the answer was lost. */
@@ -134,9 +146,15 @@ final class OneShotRequest<T> implements SessionSource.User {
 
     @Override
     public void with(Session session) {
-        if (!session.isConnected()) {
+        if (isOver()) {
+            return; // nobody waits for the answer any more
+        }
+        if (session == asked && !session.isConnected()) {
+            askAgain(session);
+        } else if (!session.isConnected()) {
             fail(requests.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));
-        } else if (!isOver()) { // else nobody waits for the answer any more
+        } else {
+            asked = session;
             guarded((Session found) -> ask.accept(this, found)).accept(session);
         }
     }

@@ -97,6 +97,14 @@ final class MeasuredOperations implements ZooKeeperOperations {
         silence.beat();
     }
 
+    boolean hasAnswered() {
+        return silence.hasAnswered();
+    }
+
+    boolean isGivenUp() {
+        return silence.isGivenUp();
+    }
+
     // ---- What is passed on as it is.
 
     @Override

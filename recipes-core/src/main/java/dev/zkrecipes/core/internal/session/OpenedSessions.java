@@ -3,36 +3,63 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.Pauses;
+import dev.zkrecipes.core.internal.zk.Obstacle;
+import dev.zkrecipes.core.internal.zk.OpenedHandle;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Opens a session, and the next one as soon as it has ended. If the server refused the credentials, the next one is
- * opened on demand, and no faster than the pace of retries.
+ * Opens a session, and the next one as soon as it has ended. Before that the client logs in, if it has to. After a
+ * failure, the pauses before the next try double up to {@link #LONGEST_PAUSE}. What can only be mended from outside fails
+ * the requests: those that wait for the try, and those that come in the pause behind it. After a
+ * refusal of a connected session without a login, the next is opened on demand: only a request shows what it is worth.
  */
 public final class OpenedSessions implements SessionSource {
-    private static final Logger log = LoggerFactory.getLogger(OpenedSessions.class);
+    public static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
+    /** The login before a session is opened. */
+    public interface Login {
+        boolean isWanted();
+
+        /** Logs in, if that is wanted, and then says on the engine's own thread what went wrong. */
+        void then(Consumer<Optional<Obstacle>> next);
+    }
+
+    private final Login login;
     private final Supplier<Session> factory;
+    private final Consumer<Obstacle> onFailure;
     private final Pauses pauses;
     private final EngineScheduler scheduler;
     private final Set<User> waiting = new LinkedHashSet<>();
     private @Nullable Session session;
     private @Nullable Timer retry;
-    private int pausesSoFar; // since there was a session
+    private @Nullable Obstacle obstacle; // in the pause behind it
+    private int pausesSoFar; // since a session lasted
+    private long openedAt;
+    private boolean opening;
     private boolean stopped;
 
-    public OpenedSessions(Supplier<Session> factory, Pauses pauses, EngineScheduler scheduler) {
+    /** {@code pauses} are no longer than {@link #LONGEST_PAUSE}; {@code onFailure} is told first. */
+    public OpenedSessions(
+            Login login,
+            Supplier<Session> factory,
+            Consumer<Obstacle> onFailure,
+            Pauses pauses,
+            EngineScheduler scheduler) {
+        this.login = login;
         this.factory = factory;
+        this.onFailure = onFailure;
         this.pauses = pauses;
         this.scheduler = scheduler;
     }
@@ -40,41 +67,77 @@ public final class OpenedSessions implements SessionSource {
     /** Opens a handle on the engine's own thread, from which ZooKeeper's threads inherit. */
     @Override
     public void start() {
-        scheduler.handOver(this::open);
+        if (!opening) {
+            opening = true;
+            scheduler.handOver(() -> login.then(this::open));
+        }
     }
 
-    private void open() {
+    private void open(Optional<Obstacle> found) {
+        opening = false;
         if (stopped || session != null) {
             return;
         }
-        try {
-            session = factory.get();
-        } catch (RuntimeException e) {
-            log.warn("No ZooKeeper handle could be opened; trying again. Check the client configuration.", e);
-            startLater();
-            return;
+        Optional<Obstacle> trouble = found;
+        if (trouble.isEmpty()) {
+            openedAt = scheduler.nanoTime();
+            try {
+                session = factory.get();
+            } catch (RuntimeException e) {
+                trouble = Optional.of(OpenedHandle.obstacle(e));
+            }
         }
+        trouble.ifPresentOrElse(this::fail, this::serve);
+    }
+
+    private void serve() {
+        obstacle = null;
         List<User> served = List.copyOf(waiting);
         waiting.clear();
         served.forEach(this::request);
     }
 
-    private void startLater() {
-        if (retry == null) {
-            retry = pauses.begin(pausesSoFar++, () -> {
-                retry = null;
-                start();
-            });
+    private void fail(Obstacle found) {
+        onFailure.accept(found);
+        pauseThen(found, this::start);
+        List<User> told = List.copyOf(waiting);
+        if (found.isForGood()) {
+            waiting.clear();
+        }
+        told.forEach(user -> tell(user, found));
+    }
+
+    private void pauseThen(Obstacle found, Runnable next) {
+        obstacle = found;
+        retry = pauses.begin(pausesSoFar++, () -> {
+            retry = null;
+            next.run();
+        });
+    }
+
+    private static void tell(User user, Obstacle found) {
+        LockException why = found.error(": the lock " + user.lockPath() + " cannot be acquired");
+        if (found.isForGood()) {
+            user.unavailable(why);
+        } else {
+            user.notNow(why);
         }
     }
 
     @Override
     public void request(User user) {
         Session current = session;
+        Obstacle known = opening ? null : obstacle;
         if (current != null) {
             user.with(current);
+        } else if (known != null && known.isForGood()) {
+            tell(user, known);
         } else if (waiting.add(user)) {
-            startLater();
+            if (known != null) {
+                tell(user, known);
+            } else if (retry == null) {
+                start();
+            }
         }
     }
 
@@ -89,9 +152,16 @@ public final class OpenedSessions implements SessionSource {
             return;
         }
         session = null;
-        if (ended.state() != State.AUTH_FAILED) {
+        boolean isRefused = ended.state() == State.AUTH_FAILED;
+        if (!isRefused || scheduler.nanoTime() - openedAt >= LONGEST_PAUSE.toNanos()) {
             pausesSoFar = 0;
+        }
+        if (!isRefused) {
             start();
+        } else if (ended.connection() == 0 || login.isWanted()) {
+            pauseThen(Obstacle.REFUSED, this::start);
+        } else {
+            pauseThen(Obstacle.REFUSED, () -> obstacle = null);
         }
     }
 

@@ -148,6 +148,19 @@ public final class Session {
         return state;
     }
 
+    /**
+     * Whether what was lost with a connection may have been refused: a server that wants another identity answers one
+     * request, cuts the connection, and ZooKeeper's client may not even read that. Asked again, it is told.
+     */
+    public boolean mayBeRefused() {
+        return !operations.hasAnswered();
+    }
+
+    /** Whether it has ended because no server answered it. */
+    public boolean isGivenUp() {
+        return operations.isGivenUp();
+    }
+
     /** How long until the server must have ended it, too; zero when it must have by now, or while it lives here. */
     public Duration untilEndedByServer() {
         long left = isEnded() ? endedAt + timeoutNanos * 3 / 2 - scheduler.nanoTime() : 0;

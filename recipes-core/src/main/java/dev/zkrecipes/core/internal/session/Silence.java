@@ -38,6 +38,7 @@ final class Silence {
     private boolean heard;
     private int silentBeats;
     private boolean givenUp;
+    private boolean answered;
 
     /** Opens the handle, of whose states it tells, up to the first final one. */
     Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
@@ -71,15 +72,22 @@ final class Silence {
 
     private void giveUp(Duration timeout) {
         log.warn(
-                "No server has answered ZooKeeper session 0x{} for {}, so its handle is given up. If servers can be reached,"
-                        + " they have lost data and know less than this session has seen, or a thread of ZooKeeper's client"
-                        + " has died: look for a restored or empty data directory, and for an earlier error of this process.",
+                "No server has answered ZooKeeper session 0x{} for {}, so its handle is given up.",
                 Long.toHexString(handle.sessionId()),
                 timeout.multipliedBy(3).dividedBy(2));
         givenUp = true;
         become(State.EXPIRED);
         List.copyOf(unanswered).forEach(Asked::expire);
         scheduler.executeBlocking(handle::close);
+    }
+
+    /** Whether the session was ever answered a request. */
+    boolean hasAnswered() {
+        return answered;
+    }
+
+    boolean isGivenUp() {
+        return givenUp;
     }
 
     /** Remembers a request that is about to be sent; one to a handle that was given up is answered at once. */
@@ -102,7 +110,9 @@ final class Silence {
         void take(Answer<T> answer) {
             if (unanswered.removeFirstOccurrence(this)) {
                 Code code = answer.code();
-                heard |= code != Code.CONNECTIONLOSS && code != Code.REQUESTTIMEOUT;
+                boolean isAnswer = code != Code.CONNECTIONLOSS && code != Code.REQUESTTIMEOUT;
+                heard |= isAnswer;
+                answered |= isAnswer;
                 reply.accept(answer);
             }
         }

@@ -261,7 +261,8 @@ public final class HandleOperations implements ZooKeeperOperations {
         if (code == Code.CONNECTIONLOSS) { // others are lost, too: what follows is to be done once for all
             scheduler.handOver(() -> {
                 states.onLoss();
-                reply.accept(answer);
+                // Lost with the connection on which another one was refused.
+                reply.accept(states.current() == State.AUTH_FAILED ? Answer.failed(Code.AUTHFAILED) : answer);
             });
         } else if (code == Code.AUTHFAILED) {
             onEngine(() -> {

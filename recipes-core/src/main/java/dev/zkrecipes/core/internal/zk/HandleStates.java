@@ -10,10 +10,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
-import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The states of one handle, in order and without gaps. ZooKeeper's client drops a session event that tells the same as
@@ -30,7 +27,6 @@ import org.slf4j.LoggerFactory;
  * <p>Confined to the engine thread.
  */
 public final class HandleStates {
-    private static final Logger log = LoggerFactory.getLogger(HandleStates.class);
     /** The event usually follows within microseconds. */
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
@@ -69,30 +65,24 @@ public final class HandleStates {
     }
 
     /**
-     * The state that an event tells of; null if the client could not even begin to log in, after which it has refused
-     * all requests.
+     * The state that an event tells of. If the client {@code logsIn} by SASL, a connection counts as soon as the login on
+     * it has succeeded: before, ZooKeeper's client sends nothing on it, and after a login that could not begin it would
+     * go on as nobody. For a login that it could not even prepare its event has no state.
      */
-    static Optional<State> of(@Nullable KeeperState event, ZooKeeper handle) {
+    static Optional<State> of(@Nullable KeeperState event, boolean logsIn) {
         if (event == null) {
-            return authFailed(handle);
+            return Optional.of(State.AUTH_FAILED);
         }
         return switch (event) {
-            case SyncConnected -> Optional.of(State.CONNECTED);
+            case SyncConnected -> logsIn ? Optional.empty() : Optional.of(State.CONNECTED);
+            case SaslAuthenticated -> logsIn ? Optional.of(State.CONNECTED) : Optional.empty();
             case ConnectedReadOnly -> Optional.of(State.READ_ONLY);
             case Disconnected -> Optional.of(State.DISCONNECTED);
             case Expired -> Optional.of(State.EXPIRED);
             case Closed -> Optional.of(State.CLOSED);
-            case AuthFailed -> authFailed(handle);
-            default -> Optional.empty(); // a login that succeeded, and two that ZooKeeper does not send any more
+            case AuthFailed -> Optional.of(State.AUTH_FAILED);
+            default -> Optional.empty(); // two that ZooKeeper does not send any more
         };
-    }
-
-    private static Optional<State> authFailed(ZooKeeper handle) {
-        if (handle.getState() == ZooKeeper.States.AUTH_FAILED) {
-            return Optional.of(State.AUTH_FAILED);
-        }
-        log.warn("ZooKeeper's SASL login failed and the connection continues without it; check the SASL settings.");
-        return Optional.empty();
     }
 
     /** A session event has come. The client tells of each connection once. */

@@ -3,12 +3,14 @@
 
 package dev.zkrecipes.core.internal.zk;
 
-import dev.zkrecipes.core.LockException;
+import com.google.common.base.Throwables;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -27,6 +29,7 @@ public final class OpenedHandle {
         HandleStates states = new HandleStates(told, scheduler);
         AtomicReference<ZooKeeper> opened = new AtomicReference<>(); // events are looked at after it was opened
         ZKClientConfig config = settings.clientConfig();
+        boolean logsIn = new SaslLogin(config, List.of()).isWanted();
         String connectString = servers.connectString();
         try {
             ZooKeeper handle = new ZooKeeper(
@@ -34,18 +37,36 @@ public final class OpenedHandle {
                     Math.toIntExact(settings.sessionTimeout().toMillis()),
                     event -> {
                         if (event.getType() == EventType.None) {
-                            scheduler.execute(
-                                    () -> HandleStates.of(event.getState(), Objects.requireNonNull(opened.get()))
-                                            .ifPresent(states::onEvent));
+                            scheduler.execute(() -> HandleStates.of(event.getState(), logsIn)
+                                    .ifPresent(state -> {
+                                        states.onEvent(state);
+                                        if (state == State.AUTH_FAILED) { // it may go on as nobody
+                                            scheduler.executeBlocking(
+                                                    () -> close(Objects.requireNonNull(opened.get())));
+                                        }
+                                    }));
                         }
                     },
                     config == null ? new ZKClientConfig() : config);
             opened.set(handle);
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
             return new HandleOperations(handle, states, scheduler, true, () -> close(handle));
-        } catch (IOException | RuntimeException e) {
-            throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
+        } catch (IOException | RuntimeException | LinkageError e) {
+            throw new LockConnectionException(
+                    "no ZooKeeper handle can be opened to " + connectString + ": " + TlsSettings.reason(e), e);
         }
+    }
+
+    /** What is to be done about an exception of {@link #open}. */
+    public static Obstacle obstacle(RuntimeException thrown) {
+        boolean lacksClass = Throwables.getCausalChain(thrown).stream()
+                .anyMatch(each -> each instanceof LinkageError || each instanceof ClassNotFoundException);
+        return lacksClass
+                ? new Obstacle(
+                        thrown.getMessage() + "; add the missing jar to the class path",
+                        Obstacle.Kind.PERMANENT,
+                        thrown)
+                : new Obstacle(thrown.getMessage() + "; check the clientConfig", Obstacle.Kind.TEMPORARY, thrown);
     }
 
     /**

@@ -42,7 +42,8 @@ public final class WrappedHandle {
         WrappedHandle listener = new WrappedHandle(handle, scheduler, states);
         listener.listen();
         // Looked at after the watch's request was sent: if the connection goes now, that request is answered with it.
-        State now = handle.getState() == ZooKeeper.States.CONNECTED ? State.CONNECTED : State.CONNECTING;
+        boolean isUsable = handle.getState() == ZooKeeper.States.CONNECTED && !SaslLogin.isMissing(handle);
+        State now = isUsable ? State.CONNECTED : State.CONNECTING;
         // Its event thread is the application's, too: it hands over what it brings, and runs nothing for the engine.
         HandleOperations operations =
                 new HandleOperations(handle, states.foundIn(now), scheduler, false, listener::stop);
@@ -72,9 +73,16 @@ public final class WrappedHandle {
             return;
         }
         switch (code) {
-            case OK, NONODE ->
-                states.become(
-                        handle.getState() == ZooKeeper.States.CONNECTEDREADONLY ? State.READ_ONLY : State.CONNECTED);
+            case OK, NONODE -> {
+                if (SaslLogin.isMissing(handle)) {
+                    onState(State.AUTH_FAILED);
+                } else {
+                    states.become(
+                            handle.getState() == ZooKeeper.States.CONNECTEDREADONLY
+                                    ? State.READ_ONLY
+                                    : State.CONNECTED);
+                }
+            }
             case SESSIONEXPIRED -> onState(State.EXPIRED);
             case AUTHFAILED -> onState(State.AUTH_FAILED);
             default -> {
@@ -86,7 +94,7 @@ public final class WrappedHandle {
 
     private void onEvent(WatchedEvent event) {
         if (event.getType() == Watcher.Event.EventType.None) {
-            scheduler.handOver(() -> HandleStates.of(event.getState(), handle).ifPresent(this::onState));
+            scheduler.handOver(() -> HandleStates.of(event.getState(), false).ifPresent(this::onState));
         } else if (event.getType() == Watcher.Event.EventType.NodeCreated) {
             listen();
         }

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 public final class ZooKeeperErrors {
     public static final String CREDENTIALS_REFUSED =
             "ZooKeeper refused the credentials of this client, or requires some that it did not give"
-                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers);"
-                    + " check its auth settings, and the server's";
+                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers),"
+                    + " or its SASL login failed (the log of org.apache.zookeeper tells more); check its auth settings,"
+                    + " and the server's";
 
     public static final String CREATE_PATH = "create the path ";
     public static final String CHANGE_DATA = "change the data of ";
@@ -35,6 +36,10 @@ public final class ZooKeeperErrors {
         return switch (code) {
             case MARSHALLINGERROR -> tooLarge(lockPath, what, size(answer.valueOrNull()));
             case NOAUTH -> new LockAccessException(message + "the client needs " + rightsTo(what));
+            case INVALIDACL ->
+                new LockAccessException(
+                        message + "the ACL names an identity that this session does not have, such as that"
+                                + " of its creator without one: add its credentials");
             case AUTHFAILED -> credentialsRefused("the lock " + lockPath + " cannot be used");
             default -> new LockException(message + advice(code));
         };
@@ -52,7 +57,6 @@ public final class ZooKeeperErrors {
 
     private static String advice(Code code) {
         return switch (code) {
-            case INVALIDACL -> "the ACL names an identity that this session does not have, add its credentials";
             case NOCHILDRENFOREPHEMERALS ->
                 "a node on the path is ephemeral and can have no children, choose another path";
             case NOTREADONLY -> "the server is read-only, use a handle that was opened with canBeReadOnly = false";

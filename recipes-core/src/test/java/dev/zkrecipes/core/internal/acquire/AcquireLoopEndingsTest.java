@@ -76,8 +76,7 @@ class AcquireLoopEndingsTest {
         fixture.setCanOpen(false);
         AcquireLoop attempt = fixture.launched(Mode.TRY);
         scheduler.run();
-        attempt.notNow(refusal);
-        fixture.assertFailed(attempt, LockConnectionException.class, "no session");
+        fixture.assertFailed(attempt, LockConnectionException.class, "no handle");
     }
 
     @Test

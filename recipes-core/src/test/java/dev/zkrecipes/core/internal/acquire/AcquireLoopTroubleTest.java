@@ -148,12 +148,22 @@ class AcquireLoopTroubleTest {
         assertThat(operations.requests()).isEmpty();
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"LIST", "CREATE"})
-    void tryWithALostAnswer_failsAndLeavesNoNode(Request request) {
+    @Test
+    void tryWithALostAnswer_failsAndLeavesNoNode() {
         scheduler.run();
-        operations.loseAnswerOf(request);
+        operations.loseAnswerOf(Request.CREATE); // the list before it was answered
         assertFailed(attempt(Mode.TRY, LockOptions.defaults()), LockConnectionException.class, "CONNECTIONLOSS");
+    }
+
+    /** It may have been refused with the whole connection, which only another question shows. */
+    @Test
+    @Tag("H151")
+    void tryThatLosesTheFirstAnswerOfASession_asksAgain() {
+        scheduler.run();
+        operations.loseAnswerOf(Request.LIST);
+        AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
+        scheduler.advance(Duration.ofSeconds(2));
+        assertGranted(attempt);
     }
 
     @ParameterizedTest

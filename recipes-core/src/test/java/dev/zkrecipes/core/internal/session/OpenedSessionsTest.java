@@ -4,11 +4,16 @@
 package dev.zkrecipes.core.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -18,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,15 +35,21 @@ class OpenedSessionsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final List<Consumer<State>> opened = new ArrayList<>();
+    private final AtomicInteger tries = new AtomicInteger();
     private Throwable failure;
+    private boolean refusing;
     private final ZooKeeperClient client = Ports.clientBuilder(
                     states -> {
+                        tries.incrementAndGet();
                         if (failure instanceof Error error) {
                             throw error;
                         } else if (failure instanceof RuntimeException exception) {
                             throw exception;
                         }
                         opened.add(states);
+                        if (refusing) {
+                            scheduler.execute(() -> states.accept(State.AUTH_FAILED));
+                        }
                         return operations;
                     },
                     scheduler)
@@ -45,11 +57,12 @@ class OpenedSessionsTest {
             .retryDelay(FIRST_PAUSE, Duration.ofSeconds(1))
             .build();
 
+    private InterProcessLock locks() {
+        return new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults()).threadOwned();
+    }
+
     private CompletableFuture<Lease> acquire() {
-        CompletableFuture<Lease> wanted = new LockInternals(
-                        client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
-                .threadOwned()
-                .acquireAsync();
+        CompletableFuture<Lease> wanted = locks().acquireAsync();
         scheduler.advance(Duration.ofSeconds(3));
         return wanted;
     }
@@ -60,7 +73,7 @@ class OpenedSessionsTest {
         CompletableFuture<Lease> wanted = acquire();
         assertThat(wanted).isNotDone();
         failure = null;
-        scheduler.advance(Duration.ofSeconds(3));
+        scheduler.advance(Duration.ofSeconds(4));
         assertThat(wanted).isCompleted();
     }
 
@@ -69,7 +82,7 @@ class OpenedSessionsTest {
         failure = new IllegalStateException("no name service");
         scheduler.advance(Duration.ofSeconds(10));
         failure = null;
-        scheduler.advance(Duration.ofSeconds(3));
+        scheduler.advance(Duration.ofSeconds(13));
         assertThat(opened).hasSize(1);
         failure = new IllegalStateException("no name service");
         scheduler.execute(() -> opened.get(0).accept(State.EXPIRED));
@@ -77,6 +90,35 @@ class OpenedSessionsTest {
         failure = null;
         scheduler.advance(FIRST_PAUSE);
         assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    @Tag("H143")
+    void missingClass_failsRequestsAtOnce_whileItIsTriedEverMoreSeldom() {
+        NoClassDefFoundError missing = new NoClassDefFoundError("io/netty/channel/Channel");
+        failure = new LockConnectionException("no ZooKeeper handle can be opened: " + missing, missing);
+        int[] requests = {0};
+        String log = PrintedWhile.running(() -> {
+            for (int second = 0; second < 600; second++) {
+                CompletableFuture<Lease> wanted = locks().acquireAsync();
+                scheduler.advance(Duration.ofSeconds(1));
+                assertThatThrownBy(wanted::join)
+                        .cause()
+                        .isInstanceOf(LockConnectionException.class)
+                        .hasMessageContaining("io/netty/channel/Channel")
+                        .hasRootCause(missing);
+                requests[0]++;
+            }
+        });
+        assertThat(requests[0]).isEqualTo(600);
+        assertThat(tries).hasValueLessThan(35); // eleven until the pauses last a minute, and then up to two a minute
+        assertThat(log.lines().filter(line -> line.contains("There is no ZooKeeper session")))
+                .as(log)
+                .hasSizeBetween(5, 11);
+        assertThat(log).doesNotContain("\tat ");
+        failure = null;
+        scheduler.advance(Duration.ofMinutes(1));
+        assertThat(opened).hasSize(1);
     }
 
     @Test
@@ -89,5 +131,22 @@ class OpenedSessionsTest {
         assertThat(opened).hasSize(1);
         assertThat(acquire()).isCompleted();
         assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    @Tag("H143")
+    void refusedCredentials_failRequests_forPausesOfUpToAMinute() {
+        refusing = true;
+        String log = PrintedWhile.running(() -> {
+            for (int second = 0; second < 600; second++) {
+                CompletableFuture<Lease> wanted = locks().acquireAsync();
+                scheduler.advance(Duration.ofSeconds(1));
+                assertThatThrownBy(wanted::join).cause().isInstanceOf(LockAccessException.class);
+            }
+        });
+        assertThat(opened).hasSizeLessThan(35);
+        assertThat(log.lines().filter(line -> line.contains("refused the credentials")))
+                .as(log)
+                .hasSizeBetween(5, 11);
     }
 }

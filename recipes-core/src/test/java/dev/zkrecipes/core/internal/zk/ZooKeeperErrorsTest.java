@@ -55,7 +55,7 @@ class ZooKeeperErrorsTest {
 
     private static Class<? extends LockException> type(Code code) {
         return switch (code) {
-            case NOAUTH, AUTHFAILED -> LockAccessException.class;
+            case NOAUTH, INVALIDACL, AUTHFAILED -> LockAccessException.class;
             case MARSHALLINGERROR -> LockLimitException.class;
             default -> LockException.class;
         };

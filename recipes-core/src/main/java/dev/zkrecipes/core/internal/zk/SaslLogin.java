@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import com.google.common.base.Throwables;
+import com.google.common.net.HostAndPort;
+import dev.zkrecipes.core.internal.wire.Printable;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import javax.security.auth.Subject;
+import javax.security.auth.callback.Callback;
+import javax.security.auth.kerberos.KerberosPrincipal;
+import javax.security.auth.login.AppConfigurationEntry;
+import javax.security.auth.login.Configuration;
+import javax.security.auth.login.LoginContext;
+import javax.security.auth.login.LoginException;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.client.ZooKeeperSaslClient;
+import org.ietf.jgss.GSSContext;
+import org.ietf.jgss.GSSException;
+import org.ietf.jgss.GSSManager;
+import org.ietf.jgss.GSSName;
+import org.ietf.jgss.Oid;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The SASL login of a client. ZooKeeper's client only logs why a login failed, and then connects as nobody. So before a
+ * handle is opened, the login is tried: it must succeed, and for Kerberos the KDC must know one of the servers. That a
+ * connection is not used before its own login has succeeded, {@link HandleStates} sees to.
+ */
+public final class SaslLogin {
+    private static final String KERBEROS = "1.2.840.113554.1.2.2";
+
+    private static final String SECTION = ZKClientConfig.LOGIN_CONTEXT_NAME_KEY;
+    private static final String ANONYMOUS = "; to connect as nobody, set " + ZKClientConfig.ENABLE_CLIENT_SASL_KEY
+            + "=false in the clientConfig or as a system property";
+
+    private final ZKClientConfig config;
+    private final List<HostAndPort> servers;
+    private final String section;
+
+    public SaslLogin(@Nullable ZKClientConfig config, List<HostAndPort> servers) {
+        this.config = config == null ? new ZKClientConfig() : config;
+        this.servers = servers;
+        this.section = this.config.getProperty(SECTION, ZKClientConfig.LOGIN_CONTEXT_NAME_KEY_DEFAULT);
+    }
+
+    /** Whether something was set that only a login gives a meaning to. */
+    public boolean isWanted() {
+        return config.isSaslClientEnabled()
+                && (config.getJaasConfKey() != null
+                        || Stream.of(
+                                        SECTION,
+                                        ZKClientConfig.ENABLE_CLIENT_SASL_KEY,
+                                        ZKClientConfig.ZK_SASL_CLIENT_USERNAME,
+                                        ZKClientConfig.ZOOKEEPER_SERVER_PRINCIPAL)
+                                .anyMatch(key -> config.getProperty(key) != null)
+                        || hasSection());
+    }
+
+    /** Whether a connected handle of the application's has an identity to give and goes on without it. */
+    static boolean isMissing(ZooKeeper handle) {
+        ZooKeeperSaslClient login = handle.getSaslClient();
+        return (login == null || login.isFailed()) && new SaslLogin(handle.getClientConfig(), List.of()).isWanted();
+    }
+
+    private boolean hasSection() {
+        try {
+            return entries() != null;
+        } catch (RuntimeException e) { // there is no configuration, or none that can be read
+            return false;
+        }
+    }
+
+    private AppConfigurationEntry @Nullable [] entries() {
+        return Configuration.getConfiguration().getAppConfigurationEntry(section);
+    }
+
+    /** Tries it; empty if all is well. Blocks for as long as the login modules do, which may be minutes. */
+    public Optional<Obstacle> trouble() {
+        AppConfigurationEntry[] entries;
+        try {
+            entries = entries();
+        } catch (RuntimeException e) {
+            return failed("the JAAS configuration" + file() + " cannot be read: " + TlsSettings.reason(e), e);
+        }
+        if (entries == null) {
+            return failed(
+                    "the JAAS configuration" + file() + " has no section '" + Printable.of(section)
+                            + "': add it, or name" + " another by " + SECTION,
+                    null);
+        }
+        try {
+            LoginContext context = new LoginContext(section, this::answer);
+            context.login();
+            try {
+                return serviceTrouble(context.getSubject());
+            } finally {
+                context.logout();
+            }
+        } catch (LoginException | RuntimeException | LinkageError e) {
+            return failed(explain(e, entries), e);
+        }
+    }
+
+    private void answer(Callback[] callbacks) {
+        // As with ZooKeeper's client, nobody is there to be asked.
+    }
+
+    private String file() {
+        String file = config.getJaasConfKey();
+        return file == null ? "" : " " + Printable.of(file);
+    }
+
+    private String explain(Throwable failure, AppConfigurationEntry[] entries) {
+        String advice = Stream.of(entries)
+                .flatMap(entry -> Stream.ofNullable(entry.getOptions().get("keyTab")))
+                .map(keytab -> String.valueOf(keytab).replaceFirst("^(file|FILE):", ""))
+                .filter(keytab -> !Files.isReadable(Path.of(keytab)))
+                .map(keytab -> "the keytab " + Printable.of(keytab) + " does not exist or cannot be read")
+                .findFirst()
+                .orElse(
+                        Throwables.getRootCause(failure) instanceof IOException
+                                ? "no KDC answers: check that one runs, and the kdc of the realm in krb5.conf"
+                                : "check the section '" + Printable.of(section) + "' of the JAAS configuration"
+                                        + file());
+        return TlsSettings.reason(failure) + "; " + advice;
+    }
+
+    private static Optional<Obstacle> failed(String why, @Nullable Throwable cause) {
+        return Optional.of(Obstacle.ofIdentity("the SASL login failed: " + why + ANONYMOUS, cause));
+    }
+
+    /** What is wrong with each of the servers; empty if it is only with some, as the next try may find another. */
+    private Optional<Obstacle> serviceTrouble(Subject user) {
+        Optional<Obstacle> last = Optional.empty();
+        if (user.getPrincipals(KerberosPrincipal.class).isEmpty()) {
+            return last;
+        }
+        for (HostAndPort server : servers) {
+            try {
+                askForTicket(user, principal(server));
+                return Optional.empty();
+            } catch (UnknownHostException e) {
+                // A connection fails, too, and tells of that.
+            } catch (GSSException e) {
+                last = failed(
+                        "there is no ticket for the server " + Printable.of(principalOrName(server)) + ": "
+                                + TlsSettings.reason(e) + "; the principal of a server is zookeeper/HOST, unless "
+                                + ZKClientConfig.ZK_SASL_CLIENT_USERNAME + " or "
+                                + ZKClientConfig.ZOOKEEPER_SERVER_PRINCIPAL
+                                + " says otherwise, and HOST is what the name service calls its address",
+                        e);
+            }
+        }
+        return last;
+    }
+
+    private String principalOrName(HostAndPort server) {
+        try {
+            return principal(server);
+        } catch (UnknownHostException e) {
+            return server.toString();
+        }
+    }
+
+    /** As ZooKeeper's client makes it. */
+    private String principal(HostAndPort server) throws UnknownHostException {
+        String given = config.getProperty(ZKClientConfig.ZOOKEEPER_SERVER_PRINCIPAL);
+        if (given != null) {
+            return given;
+        }
+        String host = server.getHost();
+        if (Boolean.parseBoolean(config.getProperty(
+                ZKClientConfig.ZK_SASL_CLIENT_CANONICALIZE_HOSTNAME,
+                ZKClientConfig.ZK_SASL_CLIENT_CANONICALIZE_HOSTNAME_DEFAULT))) {
+            InetAddress address = InetAddress.getByName(host);
+            String canonical = address.getCanonicalHostName();
+            host = canonical.equals(address.getHostAddress()) ? host : canonical;
+        }
+        return config.getProperty(
+                        ZKClientConfig.ZK_SASL_CLIENT_USERNAME, ZKClientConfig.ZK_SASL_CLIENT_USERNAME_DEFAULT)
+                + "/" + host;
+    }
+
+    @SuppressWarnings("removal") // its successor came with JDK 18
+    private static void askForTicket(Subject user, String principal) throws GSSException {
+        PrivilegedExceptionAction<byte[]> ask = () -> {
+            GSSManager manager = GSSManager.getInstance();
+            Oid kerberos = new Oid(KERBEROS);
+            String service = principal.replaceFirst("@.*", "").replaceFirst("/", "@");
+            GSSContext context = manager.createContext(
+                    manager.createName(service, GSSName.NT_HOSTBASED_SERVICE, kerberos),
+                    kerberos,
+                    null,
+                    GSSContext.DEFAULT_LIFETIME);
+            try {
+                return context.initSecContext(new byte[0], 0, 0);
+            } finally {
+                context.dispose();
+            }
+        };
+        try {
+            Subject.doAs(user, ask);
+        } catch (PrivilegedActionException e) {
+            Throwables.throwIfInstanceOf(e.getException(), GSSException.class);
+            throw new IllegalStateException(e.getException());
+        }
+    }
+}
