@@ -120,7 +120,7 @@ public final class ClientConnection {
             boolean over = next == State.CLOSED && kind instanceof HandleKind.Wrapped; // no other handle follows
             report(over ? ConnectionState.CLOSED : shown(next, session));
         }
-        if (next == State.CONNECTED && !session.isGivenUp()) {
+        if (next == State.CONNECTED && !session.isTakenForLost()) {
             trouble.onConnected();
             connected.complete(true);
             return;
@@ -152,8 +152,8 @@ public final class ClientConnection {
     private static ConnectionState shown(State state, Session session) {
         return switch (state) {
             case CONNECTING -> ConnectionState.CONNECTING;
-            case CONNECTED -> session.isGivenUp() ? ConnectionState.EXPIRED : ConnectionState.CONNECTED;
-            case READ_ONLY, DISCONNECTED -> session.isGivenUp() ? ConnectionState.EXPIRED : ConnectionState.SUSPENDED;
+            case CONNECTED -> session.isTakenForLost() ? ConnectionState.EXPIRED : ConnectionState.CONNECTED;
+            case READ_ONLY, DISCONNECTED -> session.isTakenForLost() ? ConnectionState.EXPIRED : ConnectionState.SUSPENDED;
             case EXPIRED, CLOSED -> ConnectionState.EXPIRED;
             case AUTH_FAILED -> ConnectionState.AUTH_FAILED;
         };
@@ -166,7 +166,7 @@ public final class ClientConnection {
         ConnectionState told = state;
         Session session = used;
         boolean mayBeLost = told == ConnectionState.CONNECTED || told == ConnectionState.SUSPENDED;
-        return mayBeLost && session != null && session.isGivenUp() ? ConnectionState.EXPIRED : told;
+        return mayBeLost && session != null && session.isTakenForLost() ? ConnectionState.EXPIRED : told;
     }
 
     public void addListener(Consumer<ConnectionState> listener) {

@@ -165,7 +165,7 @@ final class ClientSessions {
                 kind.ownsSessions(),
                 this::onState);
         living.add(session);
-        session.onGivenUp(() -> connection.onState(session, session.state()));
+        session.onTakenForLost(() -> connection.onState(session, session.state()));
         session.begin();
         connection.use(session);
         return session;

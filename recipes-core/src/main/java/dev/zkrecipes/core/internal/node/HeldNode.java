@@ -163,7 +163,7 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
         if (beginAfterEnd()) {
             End last = end();
             if (last != null && last.reason().equals(Session.OUTLIVED)) {
-                session().giveUpHope(); // before it leaves
+                session().takeForLost(); // before it leaves
             }
             cleaner.discard(node, gone);
             leave();

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One session: its state, the {@linkplain SessionProof proof} that it lives, and what belongs to it.
  *
- * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()}, {@link #isGivenUp()} and what
+ * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()}, {@link #isTakenForLost()} and what
  * never changes.
  */
 public final class Session {
@@ -58,8 +58,8 @@ public final class Session {
 
     private volatile State state = State.CONNECTING;
     private volatile long endedAt; // when the last connection did, while there is none
-    private volatile boolean givenUp; // its leases are lost by the clock, and nothing has shown since that it lives
-    private Runnable onGivenUp = () -> {};
+    private volatile boolean takenForLost; // its leases are lost by the clock, and nothing has shown since that it lives
+    private Runnable onTakenForLost = () -> {};
     private @Nullable Timer untilGivenUp;
     private long connectedAt;
     private int connections;
@@ -93,9 +93,9 @@ public final class Session {
         this.lists = new ListBatcher(operations, scheduler, this::check);
     }
 
-    /** Is told, on the engine thread, when {@link #isGivenUp()} changes while the state does not. */
-    public void onGivenUp(Runnable told) {
-        onGivenUp = told;
+    /** Is told, on the engine thread, when {@link #isTakenForLost()} changes while the state does not. */
+    public void onTakenForLost(Runnable told) {
+        onTakenForLost = told;
     }
 
     public void begin() {
@@ -196,9 +196,9 @@ public final class Session {
             reports.onCommitted(sentAt, scheduler.nanoTime(), timeoutNanos);
             proof = old.with(sentAt, asOf, reports.reportedAt(), afterReconnect || old.connected());
         }
-        if (givenUp && isConnected()) {
-            givenUp = false;
-            onGivenUp.run();
+        if (takenForLost && isConnected()) {
+            takenForLost = false;
+            onTakenForLost.run();
         }
     }
 
@@ -261,25 +261,25 @@ public final class Session {
      * write if it holds anything, otherwise since it lost its connection. Until the server says so, too, or it turns
      * out to live. Any thread.
      */
-    public boolean isGivenUp() {
-        if (givenUp || keepAlive.hasGrants()) {
-            return givenUp || isOutlived();
+    public boolean isTakenForLost() {
+        if (takenForLost || keepAlive.hasGrants()) {
+            return takenForLost || isOutlived();
         }
         boolean isCutOff = state == State.DISCONNECTED || state == State.READ_ONLY;
         return isCutOff && timeoutNanos > 0 && scheduler.nanoTime() - endedAt >= timeoutNanos;
     }
 
     /** Its leases are being lost by the clock. On the engine thread. */
-    public void giveUpHope() {
-        if (!givenUp && !isEnded()) {
-            givenUp = true;
-            onGivenUp.run();
+    public void takeForLost() {
+        if (!takenForLost && !isEnded()) {
+            takenForLost = true;
+            onTakenForLost.run();
         }
     }
 
-    private void lookWhetherGivenUp() {
-        if (isGivenUp()) {
-            giveUpHope();
+    private void lookWhetherLost() {
+        if (isTakenForLost()) {
+            takeForLost();
         }
     }
 
@@ -325,7 +325,7 @@ public final class Session {
             untilGivenUp = null;
         }
         if (next == State.CONNECTED) {
-            givenUp = false;
+            takenForLost = false;
             connections++;
             connectedAt = scheduler.nanoTime();
             reports.onConnected();
@@ -335,7 +335,7 @@ public final class Session {
             proof = proof.inNoConnection();
             reports.onDisconnected();
             if (!next.isFinal()) {
-                untilGivenUp = scheduler.schedule(Duration.ofNanos(timeoutNanos), this::lookWhetherGivenUp);
+                untilGivenUp = scheduler.schedule(Duration.ofNanos(timeoutNanos), this::lookWhetherLost);
             }
         }
         if (next.isFinal()) {
