@@ -153,7 +153,8 @@ public final class ClientConnection {
         return switch (state) {
             case CONNECTING -> ConnectionState.CONNECTING;
             case CONNECTED -> session.isTakenForLost() ? ConnectionState.EXPIRED : ConnectionState.CONNECTED;
-            case READ_ONLY, DISCONNECTED -> session.isTakenForLost() ? ConnectionState.EXPIRED : ConnectionState.SUSPENDED;
+            case READ_ONLY, DISCONNECTED ->
+                session.isTakenForLost() ? ConnectionState.EXPIRED : ConnectionState.SUSPENDED;
             case EXPIRED, CLOSED -> ConnectionState.EXPIRED;
             case AUTH_FAILED -> ConnectionState.AUTH_FAILED;
         };

@@ -58,7 +58,8 @@ public final class Session {
 
     private volatile State state = State.CONNECTING;
     private volatile long endedAt; // when the last connection did, while there is none
-    private volatile boolean takenForLost; // its leases are lost by the clock, and nothing has shown since that it lives
+    private volatile boolean
+            takenForLost; // its leases are lost by the clock, and nothing has shown since that it lives
     private Runnable onTakenForLost = () -> {};
     private @Nullable Timer untilGivenUp;
     private long connectedAt;
