@@ -87,7 +87,7 @@ public final class ConnectionTrouble {
 
     /** A session was opened. If the last was refused, only a connection shows that this one is not. */
     public void onSession() {
-        if (obstacle != Obstacle.REFUSED) {
+        if (!Obstacle.REFUSED.equals(obstacle)) {
             obstacle = null;
         }
     }
