@@ -191,12 +191,10 @@ public final class LockInternals {
         if (!Blocking.mayBlock(client.scheduler())) {
             return true;
         }
-        Blocking.awaitQuietly(ended, Deadline.after(client.settings().closeTimeout(), client.scheduler()));
-        if (!ended.isDone()) {
-            return false;
-        }
-        client.connection().awaitWhileConnected(ended.join());
-        return true;
+        Deadline limit = Deadline.after(client.settings().closeTimeout(), client.scheduler());
+        Optional<CompletableFuture<Void>> deletion = Blocking.uninterruptibly(() -> Blocking.await(ended, limit));
+        deletion.ifPresent(client.connection()::awaitWhileConnected);
+        return deletion.isPresent();
     }
 
     /**

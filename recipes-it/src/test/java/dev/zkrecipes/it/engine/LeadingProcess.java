@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /** A process that leads until it is ended by SIGTERM, and then takes its time. Nobody closes its election. */
 final class LeadingProcess {
@@ -20,8 +21,8 @@ final class LeadingProcess {
     /**
      * Leads.
      *
-     * @param arguments connect string, path of the election, and a folder: there it makes the file "stopping", waits for
-     *     "stop" and makes "stopped"
+     * @param arguments connect string, path of the election, and a folder: there it makes the files "leading" and then
+     *     "stopping", waits for "stop" and makes "stopped"
      */
     public static void main(String[] arguments) throws IOException {
         Path folder = Path.of(arguments[2]);
@@ -34,20 +35,24 @@ final class LeadingProcess {
         LeaderElection election = new LeaderElection(client, arguments[1]);
         election.addListener(new LeaderListener() {
             @Override
-            public void termBegan(Term term) {}
+            public void termBegan(Term term) {
+                make("leading");
+            }
 
             @Override
             public void termEnded(Term term) {
+                make("stopping");
+                while (Files.notExists(folder.resolve("stop"))) {
+                    LockSupport.parkNanos(10_000_000);
+                }
+                make("stopped");
+            }
+
+            private void make(String file) {
                 try {
-                    Files.createFile(folder.resolve("stopping"));
-                    while (Files.notExists(folder.resolve("stop"))) {
-                        Thread.sleep(10);
-                    }
-                    Files.createFile(folder.resolve("stopped"));
+                    Files.createFile(folder.resolve(file));
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
                 }
             }
         });
