@@ -45,8 +45,8 @@ import net.javacrumbs.shedlock.support.LockException;
  * LockException}s with one of {@link dev.zkrecipes.core.LockException} as the cause. Without a connection
  * {@code lock} waits for one, for half of {@code lockAtLeastFor} and 30 seconds at most: whoever comes later could run
  * again what another process has just run. When the client is closed it first waits for the jobs that run, at most for
- * its {@linkplain dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; a job that works on after that
- * does so without its lock. Instances are thread-safe.
+ * its {@linkplain dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; a job that works on after
+ * that does so without its lock. Instances are thread-safe.
  */
 public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);

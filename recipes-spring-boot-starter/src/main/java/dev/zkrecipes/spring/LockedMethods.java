@@ -50,7 +50,7 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
         return true;
     }
 
-    /** Fails if Spring calls an annotated method of the bean before there is a proxy, or past it, so without the lock. */
+    /** Fails if Spring calls an annotated method of the bean before there is a proxy, or past it: without the lock. */
     static void requireNonePastTheProxy(Class<?> bean) {
         ReflectionUtils.doWithMethods(
                 bean,

@@ -21,16 +21,16 @@ import java.lang.annotation.Target;
  *
  * <p>The lock is an {@link dev.zkrecipes.mutex.InterProcessMutex}: fair, and re-entrant for the thread. A method that
  * needs the lease, for its fencing token or its guard, acquires the mutex of the same path again, which costs no
- * request. The lock is acquired before a transaction begins, and released after it is committed or rolled back. A method
- * that is called within a transaction keeps it until that has ended. If it is lost before the commit, the transaction is
- * rolled back. The caller of a method whose lock was lost gets a {@link dev.zkrecipes.core.LockLostException} in place of
- * the result: another process may have done the same meanwhile.
+ * request. The lock is acquired before a transaction begins, and released after it is committed or rolled back. A
+ * method that is called within a transaction keeps it until that has ended. If it is lost before the commit, the
+ * transaction is rolled back. The caller of a method whose lock was lost gets a {@link
+ * dev.zkrecipes.core.LockLostException} in place of the result: another process may have done the same meanwhile.
  *
  * <p>A call from within the same object bypasses Spring's proxy, and takes no lock. The context does not start with an
  * annotated method that could never have the lock, being private, static, final or called by Spring past the proxy, as
- * one with {@code @PostConstruct} is; nor with one whose work goes on after it has returned, as that of a {@code Future},
- * a reactive type, a {@code Stream} or a {@code StreamingResponseBody} does, also as a type argument. If only the call
- * shows that, its caller gets an {@link IllegalStateException} in place of the result.
+ * one with {@code @PostConstruct} is; nor with one whose work goes on after it has returned, as that of a {@code
+ * Future}, a reactive type, a {@code Stream} or a {@code StreamingResponseBody} does, also as a type argument. If only
+ * the call shows that, its caller gets an {@link IllegalStateException} in place of the result.
  *
  * <p>When the client is closed, it waits for the methods at work, for {@code zkrecipes.close-timeout} at most, and lets
  * none begin.
