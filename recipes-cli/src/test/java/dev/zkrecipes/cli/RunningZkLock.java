@@ -125,8 +125,15 @@ public final class RunningZkLock implements AutoCloseable {
     /** A script of bash that uses {@code $ZKLOCK}. */
     public static RunningZkLock script(Path folder, EmbeddedZooKeeper server, String script)
             throws IOException, InterruptedException {
+        return script(folder, server, "bash", script);
+    }
+
+    /** A script that uses {@code $ZKLOCK}. */
+    public static RunningZkLock script(Path folder, EmbeddedZooKeeper server, String shell, String script)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(interruptible());
-        command.addAll(List.of("bash", "-c", script));
+        command.addAll(List.of(shell.split(" ")));
+        command.addAll(List.of("-c", script));
         return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK", LAUNCHER.toString()), command);
     }
 

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** {@code zklock hold}: keeps a lock for the script that reads the output of {@code bin/zklock}. */
 @Command(
@@ -38,6 +39,13 @@ import picocli.CommandLine.Mixin;
             "128+N:signal N ended the wait, or the hold if its output is no pipe"
         })
 public final class HoldCommand implements Callable<Integer> {
+    @Option(
+            names = "--pid",
+            paramLabel = "PID",
+            description = "Who is ended when the lock is lost, with all that it has started. Default: whoever reads the"
+                    + " output. If the output is no pipe, the lock is given back when PID has ended.")
+    private int pid;
+
     @Mixin
     private LockingOptions options = new LockingOptions();
 
@@ -50,6 +58,9 @@ public final class HoldCommand implements Callable<Integer> {
         if (!rest.isEmpty()) {
             throw options.wrong("hold takes no command: leave '" + rest.get(0) + "' out, or use zklock run");
         }
-        return options.keep(settings, 0);
+        if (pid < 0) {
+            throw options.wrong("--pid is " + pid + ", must be the number of a process, such as $$");
+        }
+        return options.keep(settings, 0, pid);
     }
 }

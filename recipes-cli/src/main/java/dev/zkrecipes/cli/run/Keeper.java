@@ -5,6 +5,7 @@ package dev.zkrecipes.cli.run;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.common.base.Splitter;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.Seconds;
@@ -31,6 +32,7 @@ import java.io.PrintWriter;
 import java.lang.ProcessBuilder.Redirect;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -85,7 +87,7 @@ public final class Keeper {
     }
 
     /** Returns the exit code of zklock, when the lock was given back. */
-    int run(ZooKeeperClientBuilder builder, int words) {
+    int run(ZooKeeperClientBuilder builder, int words, int script) {
         runs = words == 0 ? "script" : "command";
         if (System.getProperty(LAUNCHER) == null) {
             warn("the jar alone runs no command: start it by bin/zklock");
@@ -95,15 +97,15 @@ public final class Keeper {
             // zklock reports errors itself, in one line.
             System.setProperty(VERBOSE_LOG, "off");
         }
-        say("command " + words + " " + Seconds.show(settings.grace()) + " "
-                + (settings.onLost() == Reaction.TERM ? 1 : 0));
+        say("command " + words + " " + Seconds.show(settings.grace()) + " " + ends() + " " + script);
+        Thread loading = NeededClasses.load();
         Thread main = Thread.currentThread();
         Thread listener = new Thread(() -> listen(main), "listens to the launcher");
         listener.setDaemon(true);
         listener.start();
         try {
             await(() -> mayAsk, null);
-            return connectAndKeep(builder);
+            return connectAndKeep(builder, loading);
         } catch (InterruptedException e) {
             tell("a signal ended the wait for " + settings.lock());
             return ExitCodes.INTERNAL;
@@ -111,6 +113,13 @@ public final class Keeper {
             warn(ExitCodes.message(e));
             return ExitCodes.of(e);
         }
+    }
+
+    private String ends() {
+        if (settings.onLost() == Reaction.TERM) {
+            return "lost";
+        }
+        return settings.onRevoke() == Reaction.TERM ? "revoked" : "never";
     }
 
     /**
@@ -166,11 +175,13 @@ public final class Keeper {
         notifyAll();
     }
 
-    private int connectAndKeep(ZooKeeperClientBuilder builder) throws InterruptedException {
+    private int connectAndKeep(ZooKeeperClientBuilder builder, Thread loading) throws InterruptedException {
         Duration patience = settings.patience().filter(wait -> !wait.isZero()).orElse(ConnectOptions.CONNECT_LIMIT);
         try (ZooKeeperClient client = connection.open(builder, patience)) {
             tell("waiting for " + settings.lock());
             InterProcessLock lock = settings.lock().on(client);
+            refuseToWaitForOneself(lock);
+            loading.join();
             Optional<Lease> lease = acquire(lock, client);
             while (lease.isPresent()) {
                 long granted = System.nanoTime();
@@ -184,6 +195,33 @@ public final class Keeper {
             notAcquired(lock, client);
         }
         return settings.conflictCode();
+    }
+
+    /** If zklock runs in the command of another zklock, the session of that one may hold the lock. */
+    private void refuseToWaitForOneself(InterProcessLock lock) throws InterruptedException {
+        String session = System.getenv("ZKLOCK_SESSION");
+        String held = System.getenv("ZKLOCK_PATH");
+        if (session == null
+                || held == null
+                || settings.patience().filter(Duration::isZero).isPresent()
+                || Collections.disjoint(
+                        Splitter.on(',').splitToList(held), settings.lock().paths())) {
+            return;
+        }
+        List<Participant> participants;
+        try {
+            participants = lock.participants();
+        } catch (LockException e) {
+            return; // the request will say so
+        }
+        for (Participant each : participants) {
+            if (each.holding()
+                    && session.equals("0x" + Long.toHexString(each.sessionId()))
+                    && settings.lock().isKeptOutBy(each.kind())) {
+                throw new LockRefusedException(each.path() + " is held for the command that asks for it ($ZKLOCK_PATH):"
+                        + " it would wait for itself; leave the inner zklock out");
+            }
+        }
     }
 
     /** Whether there is to be another term. Then this one is forgotten, by the launcher, too. */

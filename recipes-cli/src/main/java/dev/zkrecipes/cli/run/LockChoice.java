@@ -57,6 +57,11 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
         paths = List.copyOf(paths);
     }
 
+    /** Whether a holder's node of a kind keeps every other session out. Permits may be left beside it. */
+    boolean isKeptOutBy(String kind) {
+        return mode == Mode.SHARED ? Mode.of(kind) != Mode.SHARED : mode != Mode.SEMAPHORE;
+    }
+
     InterProcessLock on(ZooKeeperClient client) {
         List<InterProcessLock> members =
                 paths.stream().map(path -> one(client, path)).toList();

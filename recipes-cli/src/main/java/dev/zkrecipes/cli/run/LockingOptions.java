@@ -243,18 +243,26 @@ final class LockingOptions {
         if (!rest.isEmpty() && rest.get(0).equals("--")) {
             rest.remove(0);
         }
+        if (!rest.isEmpty() && rest.get(0).equals("-c")) {
+            throw wrong("there is no -c COMMAND as in flock: write sh -c 'COMMAND'");
+        }
         if (rest.isEmpty() || rest.get(0).isEmpty()) {
             throw wrong("the command is missing: add what to run after " + (all.isEmpty() ? "PATH" : "--all"));
         }
     }
 
-    /** Keeps the lock, with so many words of a command. Returns the exit code. */
+    /** Keeps the lock for a command of so many words. Returns the exit code. */
     int keep(Settings settings, int command) {
+        return keep(settings, command, 0);
+    }
+
+    /** Keeps the lock. A loss ends the command, of so many words, or that process; zero is for none. */
+    int keep(Settings settings, int command, int script) {
         CommandSpec parsed = spec;
         PrintWriter err = parsed == null
                 ? new PrintWriter(System.err, true, Charset.defaultCharset())
                 : parsed.commandLine().getErr();
-        return new Keeper(settings, connection, err).run(builder(), command);
+        return new Keeper(settings, connection, err).run(builder(), command, script);
     }
 
     private ZooKeeperClientBuilder builder() {
