@@ -371,7 +371,7 @@ class CuratorLockAsOursIT {
         listeners.forEach(listener -> listener.stateChanged(curator, ConnectionState.READ_ONLY));
         assertThat(lease.state()).isEqualTo(LeaseState.SUSPENDED);
         listeners.forEach(listener -> listener.stateChanged(curator, ConnectionState.RECONNECTED));
-        assertThat(lease.isValid()).isTrue();
+        Soon.await().until(lease::isValid);
         lease.close();
     }
 

@@ -54,7 +54,7 @@ class SemaphoreModelIT {
     @BeforeEach
     void connect(EmbeddedZooKeeper server) throws InterruptedException {
         for (int i = 0; i < 2; i++) {
-            ZooKeeperClient client = TestClients.connect(server.connectString());
+            ZooKeeperClient client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
             clients.add(client);
             semaphores.add(new InterProcessSemaphore(client, PATH, CONFIGURED));
         }

@@ -216,7 +216,7 @@ class FaultProxyIT {
         for (CompletableFuture<Code> reply : replies) {
             assertThat(reply.get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
         }
-        assertThat(millisSince(start)).isBetween(600L, 10_000L);
+        assertThat(millisSince(start)).isGreaterThanOrEqualTo(600);
 
         proxy.latency(Duration.ZERO);
         try (Lateness lateness = Lateness.measure()) {
