@@ -36,7 +36,7 @@ final class Contenders implements AutoCloseable {
         this.proxy = FaultProxy.to(server);
         // Twice: with one address only, ZooKeeper's client waits a second longer before it connects again.
         this.client = connect(proxy.connectString() + "," + proxy.connectString(), session);
-        this.rivals = connect(server.connectString(), SESSION);
+        this.rivals = connect(server.connectString(), WITHOUT_CHECKS);
     }
 
     static Contenders open(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {

@@ -35,6 +35,12 @@ abstract class RevocationContract extends Stage {
 
     private Revoker revoker;
 
+    /** Nothing here waits for the end of a session, and a short one is easily lost on a busy machine. */
+    @Override
+    Duration sessionTimeout() {
+        return Contenders.WITHOUT_CHECKS;
+    }
+
     @BeforeEach
     void makeRevoker() {
         revoker = new Revoker(contenders.rivals);
