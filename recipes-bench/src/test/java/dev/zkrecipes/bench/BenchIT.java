@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** From end to end, so briefly that the figures say nothing; the server is a process of its own, as in earnest. */
-@Timeout(120)
+@Timeout(600)
 class BenchIT {
     private static final Effort BRIEF =
             new Effort(Duration.ofMillis(1), 0, 1, Duration.ofMillis(1), Duration.ofMillis(300), 3, 3);

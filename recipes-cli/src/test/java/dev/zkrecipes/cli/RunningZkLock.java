@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.cli;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The lines of the table in docs/curator.md that are exact: the same steps with both libraries, counted at the server. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 class BesideCuratorIT {
     private final EmbeddedZooKeeper server;

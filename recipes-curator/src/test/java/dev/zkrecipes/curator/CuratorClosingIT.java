@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A client over a CuratorFramework ends with it, whichever is closed first. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class CuratorClosingIT {
     private static final String PATH = "/closing";
@@ -93,7 +93,7 @@ class CuratorClosingIT {
                     .isInstanceOf(ClientClosedException.class)
                     .hasMessageContaining(PATH);
             assertThat(waiting)
-                    .failsWithin(Duration.ofSeconds(20))
+                    .failsWithin(Duration.ofSeconds(120))
                     .withThrowableThat()
                     .withCauseExactlyInstanceOf(ClientClosedException.class);
             workers.join(Duration.ofSeconds(20));
@@ -117,7 +117,7 @@ class CuratorClosingIT {
             gone.stop();
             curator.close();
             assertThat(waiting)
-                    .failsWithin(Duration.ofSeconds(20))
+                    .failsWithin(Duration.ofSeconds(120))
                     .withThrowableThat()
                     .withCauseExactlyInstanceOf(ClientClosedException.class);
             assertThat(held.state()).isEqualTo(LeaseState.LOST);
@@ -165,11 +165,11 @@ class CuratorClosingIT {
                         null);
         Future<Void> done = closed;
         try {
-            done.get(20, TimeUnit.SECONDS);
+            done.get(120, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             throw new AssertionError(e);
         }
-        assertThat(held.ended()).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(LeaseState.LOST);
+        assertThat(held.ended()).succeedsWithin(Duration.ofSeconds(120)).isEqualTo(LeaseState.LOST);
         Soon.await().until(() -> server.children(PATH).isEmpty());
     }
 }

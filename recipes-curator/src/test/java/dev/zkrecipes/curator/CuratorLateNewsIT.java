@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A lock of Curator's behind our interface is lost with its own session, however late or early Curator tells of a loss. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
 class CuratorLateNewsIT {
     private static int paths;
@@ -184,7 +184,7 @@ class CuratorLateNewsIT {
             ended.await();
             return handle.exists("/", false);
         });
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(begun.await(120, TimeUnit.SECONDS)).isTrue();
         expireBehindABlockedEventThread(handle);
         ended.countDown();
         Soon.get(lost);
@@ -236,7 +236,7 @@ class CuratorLateNewsIT {
                     .isThrownBy(() -> away.getZookeeperClient().reset()));
             resetting.start();
             try {
-                assertThat(closing.await(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(closing.await(120, TimeUnit.SECONDS)).isTrue();
                 assertThat(lease.state()).isEqualTo(LeaseState.LOST);
             } finally {
                 unblocked.countDown();

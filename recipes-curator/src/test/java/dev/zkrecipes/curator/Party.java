@@ -97,7 +97,7 @@ interface Party extends AutoCloseable {
                                     mine.release();
                                     return "released";
                                 })
-                                .get(20, TimeUnit.SECONDS));
+                                .get(120, TimeUnit.SECONDS));
                     } catch (Exception e) {
                         acquired.completeExceptionally(e);
                     }

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Curator's locks that live in folders below the path do not exclude ours, so ours are refused beside them. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 @Tag("H101")
 class SemaphoreNeighboursIT {
@@ -109,7 +109,7 @@ class SemaphoreNeighboursIT {
             assertRefused(lock::tryAcquire);
             assertRefused(() -> lock.tryAcquire(Duration.ofSeconds(20)));
             assertThat(lock.acquireAsync())
-                    .failsWithin(Duration.ofSeconds(20))
+                    .failsWithin(Duration.ofSeconds(120))
                     .withThrowableThat()
                     .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
         }

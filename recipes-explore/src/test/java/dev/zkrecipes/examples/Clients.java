@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.examples;
 
-import static org.awaitility.Awaitility.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;

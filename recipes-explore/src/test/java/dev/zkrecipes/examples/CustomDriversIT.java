@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.examples;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** What {@code docs/drivers.md} shows and says of errors. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class CustomDriversIT {
     private final EmbeddedZooKeeper server;

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.examples;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
  *
  * @param <L> the lock
  */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 abstract class CustomLockStage<L> {
     private static final byte[] NOTHING = {};
@@ -62,7 +62,7 @@ abstract class CustomLockStage<L> {
 
     /** A lease that belongs to no thread: a thread holds a path by one request at a time. */
     static Lease granted(InterProcessLock lock) throws Exception {
-        return lock.acquireAsync().get(20, TimeUnit.SECONDS);
+        return lock.acquireAsync().get(120, TimeUnit.SECONDS);
     }
 
     /** Waits until that many nodes are in the queue, and that many of them are watched by somebody who waits for them. */
@@ -114,6 +114,6 @@ abstract class CustomLockStage<L> {
         assertThat(asked.participants()).extracting(Participant::payload).containsExactly(first, second);
         assertThat(asked.participants()).extracting(Participant::holding).containsExactly(true, false);
         held.close();
-        wanted.get(20, TimeUnit.SECONDS).close();
+        wanted.get(120, TimeUnit.SECONDS).close();
     }
 }

@@ -51,10 +51,10 @@ class GroupLockIT extends CustomLockStage<GroupLock> {
         awaitQueue(3, 2);
 
         red.close();
-        Lease greenLease = green.get(20, TimeUnit.SECONDS);
+        Lease greenLease = green.get(120, TimeUnit.SECONDS);
         assertThat(lateRed).isNotDone();
         greenLease.close();
-        lateRed.get(20, TimeUnit.SECONDS).close();
+        lateRed.get(120, TimeUnit.SECONDS).close();
     }
 
     @Test
@@ -68,7 +68,7 @@ class GroupLockIT extends CustomLockStage<GroupLock> {
         far.close();
         assertThat(server.eventsSent() - events).isZero();
         near.close();
-        Lease granted = wanted.get(20, TimeUnit.SECONDS);
+        Lease granted = wanted.get(120, TimeUnit.SECONDS);
         assertThat(server.eventsSent() - events).isEqualTo(1);
         granted.close();
     }

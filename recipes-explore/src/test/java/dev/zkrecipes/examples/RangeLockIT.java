@@ -53,10 +53,10 @@ class RangeLockIT extends CustomLockStage<RangeLock> {
         Lease aside = granted(mine.lock(20, 30));
 
         first.close();
-        Lease secondLease = second.get(20, TimeUnit.SECONDS);
+        Lease secondLease = second.get(120, TimeUnit.SECONDS);
         assertThat(third).isNotDone();
         secondLease.close();
-        third.get(20, TimeUnit.SECONDS).close();
+        third.get(120, TimeUnit.SECONDS).close();
         aside.close();
     }
 
@@ -73,7 +73,7 @@ class RangeLockIT extends CustomLockStage<RangeLock> {
         other.close();
         assertThat(server.eventsSent() - events).isZero();
         near.close();
-        Lease granted = wanted.get(20, TimeUnit.SECONDS);
+        Lease granted = wanted.get(120, TimeUnit.SECONDS);
         assertThat(server.eventsSent() - events).isEqualTo(1);
         granted.close();
     }

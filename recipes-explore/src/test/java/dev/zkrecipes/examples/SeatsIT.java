@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The example of a rule that changes while the lock is in use. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class SeatsIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -41,7 +41,7 @@ final class Diary implements LeaderListener {
         hasOverlapped |= inside.incrementAndGet() > 1;
         lines.add(line);
         try {
-            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(latch.await(120, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         } finally {

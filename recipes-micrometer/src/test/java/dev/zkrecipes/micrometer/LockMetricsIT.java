@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What the meters show of locks on a real server, and that the dashboard asks for meters that there are. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(120)
+@Timeout(600)
 class LockMetricsIT {
     private static final Path DASHBOARD = Path.of("../docs/grafana/zkrecipes-locks.json");
     private static final Path RULES = Path.of("../docs/grafana/zkrecipes-alerts.yml");

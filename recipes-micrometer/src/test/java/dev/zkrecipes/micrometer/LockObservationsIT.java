@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What a tracer is told of locks. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(120)
+@Timeout(600)
 class LockObservationsIT {
     private final EmbeddedZooKeeper server;
     private final ObservationRegistry registry = ObservationRegistry.create();

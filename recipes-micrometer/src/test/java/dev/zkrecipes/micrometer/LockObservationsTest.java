@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What is current when an observation starts, which is what a tracer takes for the parent. */
-@Timeout(60)
+@Timeout(600)
 class LockObservationsTest {
     private final ObservationRegistry registry = ObservationRegistry.create();
     private final LockObservations observations = new LockObservations(registry);

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Meters that the application removes, and those whose names it has taken. */
-@Timeout(60)
+@Timeout(600)
 class RemovedMetersTest {
     private static final LockObserver.Request REQUEST =
             new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-");

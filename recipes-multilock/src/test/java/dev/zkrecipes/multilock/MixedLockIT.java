@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.multilock;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** Members that cannot enter together: of different clients, or not of this library. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class MixedLockIT {
     private final EmbeddedZooKeeper server;
@@ -111,7 +111,7 @@ class MixedLockIT {
     private Optional<Lease> tryWhileFreedOneByOne(Duration limit) throws Exception {
         List<Lease> held = new ArrayList<>();
         for (InterProcessLock rival : rivals) {
-            held.add(rival.acquireAsync().get(20, TimeUnit.SECONDS));
+            held.add(rival.acquireAsync().get(120, TimeUnit.SECONDS));
         }
         CountDownLatch over = new CountDownLatch(1);
         try (Workers workers = new Workers();
@@ -223,7 +223,7 @@ class MixedLockIT {
         server.deleteNode(paths.get(1) + "/" + server.children(paths.get(1)).get(0));
         assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(lease.ended().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThat(lease.ended().toCompletableFuture().get(120, TimeUnit.SECONDS))
                 .isEqualTo(LeaseState.LOST);
         assertThatThrownBy(all::acquire).isInstanceOf(LockLostException.class);
         assertThatThrownBy(() -> MultiLease.guardsOf(lease)).isInstanceOf(LockLostException.class);
@@ -258,7 +258,7 @@ class MixedLockIT {
             });
             workers.join(Duration.ofSeconds(20));
         }
-        lease.closeAsync().get(20, TimeUnit.SECONDS);
+        lease.closeAsync().get(120, TimeUnit.SECONDS);
         all.asLock().lock();
         all.asLock().unlock();
         assertThat(nodes()).isZero();

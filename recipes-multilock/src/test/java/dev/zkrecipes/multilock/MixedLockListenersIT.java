@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Who is told that a multi-lock of several clients is lost, and on which thread. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 @Tag("H91")
 class MixedLockListenersIT {
     private final EmbeddedZooKeeper server;

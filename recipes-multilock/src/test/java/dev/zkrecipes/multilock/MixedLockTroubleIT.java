@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Members of two clients, of which one loses its server; and what a thread must not ask for. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class MixedLockTroubleIT {
     private static final Duration SESSION = Duration.ofSeconds(12);

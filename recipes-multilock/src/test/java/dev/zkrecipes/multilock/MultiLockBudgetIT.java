@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.multilock;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class MultiLockBudgetIT {
     private final EmbeddedZooKeeper server;
@@ -103,7 +103,7 @@ class MultiLockBudgetIT {
             await().until(() -> server.requests().minus(start).of(RequestType.MULTI_READ) == 1);
             assertThat(wanted).isNotDone();
             reply.release();
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -122,7 +122,7 @@ class MultiLockBudgetIT {
             start = server.requests();
             long events = server.eventsSent();
             held.close();
-            waiting.get(20, TimeUnit.SECONDS).close();
+            waiting.get(120, TimeUnit.SECONDS).close();
             assertRequests(server.requests().minus(start), RequestType.MULTI, RequestType.MULTI);
             assertThat(server.eventsSent() - events).isEqualTo(6); // of each node one: that in front, then its own
         }

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.multilock;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** Members that enter together. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class MultiLockIT {
     /** Checks reveal soon that a node was deleted, and come so rarely that they are not among the requests that are counted. */
@@ -280,7 +280,7 @@ class MultiLockIT {
         await().until(() -> server.children(y).size() == 1 && !node(y).equals(old));
         awaitNodes(2, 1);
         held.close();
-        waiting.get(20, TimeUnit.SECONDS).close();
+        waiting.get(120, TimeUnit.SECONDS).close();
         awaitNodes(0, 0);
     }
 
@@ -292,7 +292,7 @@ class MultiLockIT {
                 .acquireAsync();
         awaitNodes(2, 1);
         server.deleteNode(node(y));
-        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(QueuePlaceLostException.class);
+        assertThatThrownBy(() -> waiting.get(120, TimeUnit.SECONDS)).hasCauseInstanceOf(QueuePlaceLostException.class);
         awaitNodes(1, 0);
         held.close();
     }
@@ -302,7 +302,7 @@ class MultiLockIT {
         Lease lease = both.acquire();
         CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
         server.deleteNode(node(y));
-        assertThat(ended.get(20, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(ended.get(120, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(both::acquire).isInstanceOf(LockLostException.class);
         assertThat(mutex(other, x).tryAcquire()).isEmpty();
@@ -353,7 +353,7 @@ class MultiLockIT {
     void lostAnswerToTheRelease_isFollowedUp() throws Exception {
         Lease lease = both.acquire();
         Fault reply = proxy.dropReply(RequestType.MULTI, 1);
-        lease.closeAsync().get(20, TimeUnit.SECONDS);
+        lease.closeAsync().get(120, TimeUnit.SECONDS);
         reply.awaitFired(Duration.ofSeconds(20));
         awaitNodes(0, 0);
     }
@@ -365,7 +365,7 @@ class MultiLockIT {
         awaitNodes(2, 1);
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
         held.close();
-        Lease lease = waiting.get(20, TimeUnit.SECONDS);
+        Lease lease = waiting.get(120, TimeUnit.SECONDS);
         assertThat(server.owner(node(x)))
                 .hasValue(client.zooKeeper().orElseThrow().getSessionId());
         lease.close();
@@ -374,7 +374,7 @@ class MultiLockIT {
 
     @Test
     void asynchronousLease_isClosedByAnyThread_andACancelledWaitLeavesTheQueue() throws Exception {
-        Lease lease = both.acquireAsync().get(20, TimeUnit.SECONDS);
+        Lease lease = both.acquireAsync().get(120, TimeUnit.SECONDS);
         CompletableFuture<Lease> waiting = both.acquireAsync();
         awaitNodes(2, 2);
         waiting.cancel(true);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Processes that ask for several paths at once, in whatever order: none deadlocks, and each path has one holder. */
 @Tag("soak")
-@Timeout(180)
+@Timeout(600)
 @WithZooKeeper
 class MultiLockProcessesIT {
     private static final List<String> PATHS =

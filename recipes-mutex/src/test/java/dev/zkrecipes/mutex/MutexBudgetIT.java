@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 class MutexBudgetIT {
     private final EmbeddedZooKeeper server;
@@ -124,12 +124,12 @@ class MutexBudgetIT {
             RequestCounts start = server.requests();
             long events = server.eventsSent();
             held.close();
-            Lease lease = first.get(20, TimeUnit.SECONDS);
+            Lease lease = first.get(120, TimeUnit.SECONDS);
             await().until(() -> server.watchCount() == 2); // the own nodes of both
             assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN);
             assertThat(server.eventsSent() - events).isEqualTo(1);
             lease.close();
-            second.get(20, TimeUnit.SECONDS).close();
+            second.get(120, TimeUnit.SECONDS).close();
             assertRequests(
                     server.requests().minus(start),
                     RequestType.DELETE,
@@ -153,7 +153,7 @@ class MutexBudgetIT {
             RequestCounts start = server.requests();
             long events = server.eventsSent();
             first.close();
-            Lease lease = second.get(20, TimeUnit.SECONDS);
+            Lease lease = second.get(120, TimeUnit.SECONDS);
             awaitRequests(start, 3);
             assertRequests(
                     server.requests().minus(start),
@@ -167,7 +167,7 @@ class MutexBudgetIT {
             RequestCounts then = server.requests();
             events = server.eventsSent();
             lease.close();
-            lease = third.get(20, TimeUnit.SECONDS);
+            lease = third.get(120, TimeUnit.SECONDS);
             awaitRequests(then, 4);
             assertRequests(
                     server.requests().minus(then),
@@ -181,7 +181,7 @@ class MutexBudgetIT {
 
             RequestCounts last = server.requests();
             lease.close();
-            lease = fourth.get(20, TimeUnit.SECONDS);
+            lease = fourth.get(120, TimeUnit.SECONDS);
             assertRequests(server.requests().minus(last), RequestType.DELETE);
             lease.close();
             assertThat(server.requests().minus(start).total()).isEqualTo(9);
@@ -235,7 +235,7 @@ class MutexBudgetIT {
             await().until(() -> server.requests().minus(start).of(RequestType.GET_CHILDREN2) == 1);
             assertThat(wanted).isNotDone();
             reply.release();
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which thread may release which hold, how often, and what remains of the lock afterwards. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MutexHoldsIT {
@@ -179,7 +179,7 @@ class MutexHoldsIT {
 
     private <T> T on(int thread, Callable<T> call) throws Exception {
         try {
-            return threads.get(thread).submit(call).get(20, TimeUnit.SECONDS);
+            return threads.get(thread).submit(call).get(120, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             throw (Exception) e.getCause();
         }
@@ -230,7 +230,7 @@ class MutexHoldsIT {
         assertThatThrownBy(lease::verify).isInstanceOf(IllegalMonitorStateException.class);
         assertThatThrownBy(lease::guard).isInstanceOf(IllegalMonitorStateException.class);
         assertThat(lease.isValid()).isFalse();
-        lease.closeAsync().get(20, TimeUnit.SECONDS);
+        lease.closeAsync().get(120, TimeUnit.SECONDS);
     }
 
     @Test
@@ -242,7 +242,7 @@ class MutexHoldsIT {
         await().until(() -> server.children(path).size() == 2);
         assertThat(second).isNotDone();
         first.close();
-        second.get(20, TimeUnit.SECONDS).close();
+        second.get(120, TimeUnit.SECONDS).close();
     }
 
     // ---- Leases of another thread, of a dead one, and of nobody.
@@ -271,7 +271,7 @@ class MutexHoldsIT {
     @Test
     void asynchronousLease_belongsToNoThread() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
-        Lease lease = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
+        Lease lease = mutex.acquireAsync().get(120, TimeUnit.SECONDS);
         assertThat(mutex.holdCount()).isZero();
         assertThat(mutex.isHeldByCurrentThread()).isFalse();
         assertThat(mutex.isAcquiredInThisProcess()).isTrue();
@@ -283,7 +283,7 @@ class MutexHoldsIT {
         assertThat(second).isNotDone();
         on(OTHER, Executors.callable(lease::close));
         on(ONE, Executors.callable(lease::close));
-        second.get(20, TimeUnit.SECONDS).close();
+        second.get(120, TimeUnit.SECONDS).close();
         assertThat(mutex.isAcquiredInThisProcess()).isFalse();
         assertThat(server.children(path)).isEmpty();
     }
@@ -298,6 +298,6 @@ class MutexHoldsIT {
         mutex.acquire().close(); // one thread's release leaves the waiters alone
         assertThat(wanted).isNotDone();
         held.close();
-        wanted.get(20, TimeUnit.SECONDS).close();
+        wanted.get(120, TimeUnit.SECONDS).close();
     }
 }

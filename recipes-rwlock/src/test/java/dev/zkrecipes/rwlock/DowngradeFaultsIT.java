@@ -34,7 +34,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The downgrade when the connection, the session, the node or the time-out ends in the middle of it. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class DowngradeFaultsIT {
     private static final Duration SOON = Duration.ofSeconds(20);

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.rwlock;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 class ReadWriteBudgetIT {
     private final EmbeddedZooKeeper server;
@@ -118,14 +118,14 @@ class ReadWriteBudgetIT {
         RequestCounts start = server.requests();
         long events = server.eventsSent();
         reading.close();
-        Lease writing = writer.get(20, TimeUnit.SECONDS);
+        Lease writing = writer.get(120, TimeUnit.SECONDS);
         // A node of the reading mode may have appeared in the place of a writer's, and would keep a writer waiting, so
         // it lists.
         assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
         assertThat(server.eventsSent() - events).isEqualTo(1);
         start = server.requests();
         writing.close();
-        Lease next = reader.get(20, TimeUnit.SECONDS);
+        Lease next = reader.get(120, TimeUnit.SECONDS);
         assertRequests(server.requests().minus(start), RequestType.DELETE);
         assertThat(server.eventsSent() - events).isEqualTo(3); // the writer's node was watched by its own session too
         next.close();
@@ -166,7 +166,7 @@ class ReadWriteBudgetIT {
         int next = Math.max(1, writes.indexOf(true));
         await().until(() -> server.watchCount() >= locks.size() + next);
         gate.close();
-        CompletableFuture.allOf(served.toArray(CompletableFuture<?>[]::new)).get(60, TimeUnit.SECONDS);
+        CompletableFuture.allOf(served.toArray(CompletableFuture<?>[]::new)).get(120, TimeUnit.SECONDS);
         RequestCounts spent = server.requests().minus(start);
         System.out.println(spent);
         assertThat(spent.total()).as(spent.toString()).isLessThanOrEqualTo(245);

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What one thread holds of both sides, and what other threads see of it. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 class ReadWriteHoldsIT {
 

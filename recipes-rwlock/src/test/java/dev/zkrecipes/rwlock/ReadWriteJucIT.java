@@ -28,7 +28,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The lock as one of {@code java.util.concurrent}. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 class ReadWriteJucIT {
     private final EmbeddedZooKeeper server;

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.rwlock;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Many readers and writers: no request holds beside a writer, all are served, and readers do hold together. */
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 class ReadWriteLoadIT {
     private static final String PATH = "/load/catalogue";
@@ -50,7 +50,7 @@ class ReadWriteLoadIT {
                 InterProcessReadWriteLock lock = new InterProcessReadWriteLock(clients.open(), PATH);
                 Random random = new Random(seed + c);
                 workers.start("client-" + c, () -> {
-                    begin.await(30, TimeUnit.SECONDS);
+                    begin.await(120, TimeUnit.SECONDS);
                     for (int i = 0; i < OPERATIONS; i++) {
                         switch (random.nextInt(4)) {
                             case 0 -> {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** What is seen of the queue; its order is in {@link ReadWriteLockContractIT}. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class ReadWriteQueueIT {
     private final EmbeddedZooKeeper server;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What an author of a recipe with a shared rule may rely on when changing it. */
-@Timeout(30)
+@Timeout(600)
 @WithZooKeeper
 class RuleChangeIT {
     private final EmbeddedZooKeeper server;

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.semaphore;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class SemaphoreBudgetIT {
     private static final int LIMIT = 7;
@@ -106,11 +106,11 @@ class SemaphoreBudgetIT {
         RequestCounts start = server.requests();
         long events = server.eventsSent();
         held.close();
-        Lease lease = first.get(20, TimeUnit.SECONDS);
+        Lease lease = first.get(120, TimeUnit.SECONDS);
         await().until(() -> server.watchCount() == 3); // the own nodes of both, and the semaphore itself
         assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN);
         lease.close();
-        Lease last = second.get(20, TimeUnit.SECONDS);
+        Lease last = second.get(120, TimeUnit.SECONDS);
         assertRequests(
                 server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN, RequestType.DELETE);
         assertThat(server.eventsSent() - events).isEqualTo(2);

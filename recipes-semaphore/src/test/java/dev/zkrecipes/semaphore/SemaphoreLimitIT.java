@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.semaphore;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The limit: kept in ZooKeeper, the same for all, changed for all. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class SemaphoreLimitIT {
     private final EmbeddedZooKeeper server;
@@ -106,7 +106,7 @@ class SemaphoreLimitIT {
         assertThat(asked).containsExactlyInAnyOrderElementsOf(held);
 
         held.forEach(Lease::close);
-        try (Lease last = later.get(20, TimeUnit.SECONDS)) {
+        try (Lease last = later.get(120, TimeUnit.SECONDS)) {
             Soon.await().until(last::isValid);
             assertThat(new Revoker(client).request(semaphore.permits(1))).hasSize(1);
         }
@@ -171,7 +171,7 @@ class SemaphoreLimitIT {
         CompletableFuture<Lease> waiting = others.acquireAsync(6);
         awaitNodes(2);
         held.close();
-        waiting.get(20, TimeUnit.SECONDS).close();
+        waiting.get(120, TimeUnit.SECONDS).close();
     }
 
     @Test
@@ -182,7 +182,7 @@ class SemaphoreLimitIT {
         list.awaitReached(Duration.ofSeconds(20));
         semaphore.resize(6);
         list.release();
-        waiting.get(20, TimeUnit.SECONDS).close();
+        waiting.get(120, TimeUnit.SECONDS).close();
         held.close();
     }
 
@@ -196,8 +196,8 @@ class SemaphoreLimitIT {
         create.awaitReached(Duration.ofSeconds(20));
         semaphore.resize(5);
         create.release();
-        first.get(20, TimeUnit.SECONDS).close();
-        second.get(20, TimeUnit.SECONDS).close();
+        first.get(120, TimeUnit.SECONDS).close();
+        second.get(120, TimeUnit.SECONDS).close();
         held.close();
     }
 

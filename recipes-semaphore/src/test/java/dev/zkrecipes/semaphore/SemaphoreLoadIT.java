@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.semaphore;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
  * markers that exist together are known for every moment of the server's own order of events.
  */
 @Tag("soak")
-@Timeout(180)
+@Timeout(600)
 @WithZooKeeper
 class SemaphoreLoadIT {
     private static final String PATH = "/load/semaphore";

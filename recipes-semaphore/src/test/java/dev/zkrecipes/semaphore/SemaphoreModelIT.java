@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A semaphore behaves like a list of requests, one after the other: it grants each one that fits, and no other. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class SemaphoreModelIT {
     private static final String PATH = "/semaphores/model";
@@ -147,7 +147,7 @@ class SemaphoreModelIT {
             if (!request.held && request.permits > limit) {
                 assertThat(request.answer)
                         .as("%s; refused under %s: %s", step, limit, request.permits)
-                        .failsWithin(Duration.ofSeconds(20))
+                        .failsWithin(Duration.ofSeconds(120))
                         .withThrowableThat()
                         .withCauseInstanceOf(LockRefusedException.class);
                 next.remove();
@@ -157,7 +157,7 @@ class SemaphoreModelIT {
             if (!request.held && sum <= limit) {
                 assertThat(request.answer)
                         .as("%s; let in under %s: %s", step, limit, request.permits)
-                        .succeedsWithin(Duration.ofSeconds(20));
+                        .succeedsWithin(Duration.ofSeconds(120));
                 request.held = true;
             }
         }

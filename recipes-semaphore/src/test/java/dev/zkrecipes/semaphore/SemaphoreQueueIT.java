@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.semaphore;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** Which requests get permits, and when. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class SemaphoreQueueIT {
     private static final int LIMIT = 4;
@@ -72,7 +72,7 @@ class SemaphoreQueueIT {
     }
 
     private static Lease soon(CompletableFuture<Lease> future) throws Exception {
-        return future.get(20, TimeUnit.SECONDS);
+        return future.get(120, TimeUnit.SECONDS);
     }
 
     @Test

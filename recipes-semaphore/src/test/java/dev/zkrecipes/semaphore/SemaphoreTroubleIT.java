@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lost replies, changes by others, and requests that leave. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class SemaphoreTroubleIT {
     private static final int LIMIT = 4;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** ShedLock's own tests of providers. They sleep for a time and look; where nobody says how late that may be, wait. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class ShedLockSuiteIT extends AbstractExtensibleLockProviderIntegrationTest {
     private final EmbeddedZooKeeper server;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One job on Spring's schedule, in two JVMs, of which one is killed in the middle of it. */
-@Timeout(240)
+@Timeout(600)
 @WithZooKeeper
 class TwoProcessesIT {
 
@@ -52,7 +52,7 @@ class TwoProcessesIT {
 
     /** A JVM may take long to start on a busy machine. */
     private static ConditionFactory await() {
-        return Soon.await().pollInterval(Duration.ofMillis(20)).atMost(Duration.ofSeconds(60));
+        return Soon.await().pollInterval(Duration.ofMillis(20)).atMost(Duration.ofSeconds(120));
     }
 
     /** Whoever is killed writes no end, and keeps nothing. */

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What ShedLock's own tests do not ask. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class ZooKeeperLockProviderIT {
     private static final Duration LONG = Duration.ofMinutes(10);

@@ -40,7 +40,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** A web application with actuator, asked over HTTP. It runs with Boot 3.5, and with Boot 4.0 in a JVM of its own. */
 @WithZooKeeper
-@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ApplicationIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     /** It logs each request that fails, as one is to. */

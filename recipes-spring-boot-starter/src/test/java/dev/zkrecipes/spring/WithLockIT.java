@@ -45,7 +45,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** What a method with {@link WithLock} may rely on. */
 @WithZooKeeper
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WithLockIT {
     private final EmbeddedZooKeeper server;
     private AnnotationConfigApplicationContext context;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test;
 
-import static org.awaitility.Awaitility.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -3,10 +3,10 @@
 
 package dev.zkrecipes.test;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.test.internal.LeakCheck;
 import java.io.IOException;

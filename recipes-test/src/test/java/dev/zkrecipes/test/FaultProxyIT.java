@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.test;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.test.internal.Lateness;
 import dev.zkrecipes.test.internal.LeakCheck;
@@ -92,8 +92,8 @@ class FaultProxyIT {
             assertThat(server.nodeExists(path)).isFalse();
             assertThat(event.isDone()).isEqualTo(round > 0);
             proxy.resume();
-            assertThat(created.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-            assertThat(event.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+            assertThat(created.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+            assertThat(event.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
         }
         assertThat(client.states()).containsExactly(KeeperState.SyncConnected);
     }
@@ -105,11 +105,11 @@ class FaultProxyIT {
         proxy.pauseRequests();
         CompletableFuture<Code> created = client.createAsync("/pause-requests");
         server.createNode("/pause-requests-event", new byte[0]);
-        assertThat(event.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+        assertThat(event.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
         assertNotDone(created);
         assertThat(server.nodeExists("/pause-requests")).isFalse();
         proxy.resume();
-        assertThat(created.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(created.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
     }
 
     @Test
@@ -119,7 +119,7 @@ class FaultProxyIT {
         await().atMost(LIMIT).until(() -> server.nodeExists("/pause-replies"));
         assertNotDone(created);
         proxy.resume();
-        assertThat(created.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(created.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
     }
 
     @Test
@@ -132,7 +132,8 @@ class FaultProxyIT {
         server.restart();
         proxy.resume();
         client.awaitState(KeeperState.SyncConnected, 2);
-        assertThat(client.existsAsync("/pause-hides").get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+        assertThat(client.existsAsync("/pause-hides").get(120, TimeUnit.SECONDS))
+                .isEqualTo(Code.NONODE);
     }
 
     @Test
@@ -214,14 +215,15 @@ class FaultProxyIT {
                 .mapToObj(i -> client.existsAsync("/latency"))
                 .toList();
         for (CompletableFuture<Code> reply : replies) {
-            assertThat(reply.get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(reply.get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
         }
         assertThat(millisSince(start)).isGreaterThanOrEqualTo(600);
 
         proxy.latency(Duration.ZERO);
         try (Lateness lateness = Lateness.measure()) {
             start = System.nanoTime();
-            assertThat(client.existsAsync("/latency").get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(client.existsAsync("/latency").get(120, TimeUnit.SECONDS))
+                    .isEqualTo(Code.NONODE);
             assertThat(millisSince(start)).isLessThan(600 + lateness.soFar().toMillis());
         }
         assertThatThrownBy(() -> proxy.latency(Duration.ofMillis(-1))).isInstanceOf(IllegalArgumentException.class);
@@ -236,7 +238,7 @@ class FaultProxyIT {
             assertNotDone(reply);
             long pings = proxy.requestsSeen().of(RequestType.PING);
             proxy.latency(Duration.ZERO);
-            assertThat(reply.get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(reply.get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
             pinged = proxy.requestsSeen().of(RequestType.PING) > pings;
         }
         assertThat(pinged).isFalse();

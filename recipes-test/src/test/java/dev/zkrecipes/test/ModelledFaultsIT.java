@@ -55,7 +55,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *   <li>how many watches a server keeps: {@link EmbeddedZooKeeperIT#watchesAndEvents_areCounted}.
  * </ul>
  */
-@Timeout(120)
+@Timeout(600)
 @Tag("soak")
 class ModelledFaultsIT {
     /** Does not expire while a test runs, and hears of its server again before it gives up a connection. */

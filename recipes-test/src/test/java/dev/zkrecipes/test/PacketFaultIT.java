@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.test;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -52,16 +52,16 @@ class PacketFaultIT {
         CompletableFuture<Code> behind = client.existsAsync("/drop-reply-2");
         proxy.resume();
 
-        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-        assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
-        assertThat(behind.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(first.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(second.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(behind.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
         fault.awaitFired(LIMIT);
         assertThat(fault.hasFired()).isTrue();
         assertThat(fault.fired()).isCompleted();
         assertThat(server.nodeExists("/drop-reply-2")).isTrue();
 
         client.awaitState(KeeperState.SyncConnected, 2);
-        assertThat(client.createAsync("/drop-reply-3").get(20, TimeUnit.SECONDS))
+        assertThat(client.createAsync("/drop-reply-3").get(120, TimeUnit.SECONDS))
                 .isEqualTo(Code.OK);
     }
 
@@ -71,7 +71,7 @@ class PacketFaultIT {
         Fault two = proxy.dropReply(RequestType.CREATE, 2);
         for (int round = 1; round <= 2; round++) {
             String path = "/twice-" + round;
-            assertThat(client.createAsync(path).get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+            assertThat(client.createAsync(path).get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
             assertThat(server.nodeExists(path)).isTrue();
             assertThat(two.hasFired()).isEqualTo(round == 2);
             client.awaitState(KeeperState.SyncConnected, round + 1);
@@ -79,7 +79,7 @@ class PacketFaultIT {
         one.awaitFired(LIMIT);
         two.awaitFired(LIMIT);
         proxy.dropReply(RequestType.CREATE, 1);
-        assertThat(client.createAsync("/thrice").get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(client.createAsync("/thrice").get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
     }
 
     @Test
@@ -99,7 +99,7 @@ class PacketFaultIT {
             long before = server.requests().of(RequestType.CREATE);
             Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
             assertThat(fault.hasFired()).isFalse();
-            assertThat(client.createAsync("/drop-request").get(20, TimeUnit.SECONDS))
+            assertThat(client.createAsync("/drop-request").get(120, TimeUnit.SECONDS))
                     .isEqualTo(Code.CONNECTIONLOSS);
             fault.awaitFired(LIMIT);
             client.awaitState(KeeperState.SyncConnected, round + 1);
@@ -112,7 +112,8 @@ class PacketFaultIT {
     @Test
     void otherTypes_doNotCount() throws InterruptedException, ExecutionException, TimeoutException {
         Fault fault = proxy.dropRequest(RequestType.DELETE, 1);
-        assertThat(client.createAsync("/other-types").get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(client.createAsync("/other-types").get(120, TimeUnit.SECONDS))
+                .isEqualTo(Code.OK);
         assertThat(fault.hasFired()).isFalse();
         assertThatThrownBy(() -> fault.awaitFired(Duration.ofMillis(50)))
                 .isInstanceOf(AssertionError.class)
@@ -128,17 +129,17 @@ class PacketFaultIT {
             CompletableFuture<Code> behind = client.existsAsync("/hold-request");
             held.awaitReached(LIMIT);
             assertThat(held.isReached()).isTrue();
-            assertThat(before.get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(before.get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
             assertNotDone(behind);
             assertThat(create).isNotDone();
             assertThat(server.nodeExists("/hold-request")).isFalse();
-            assertThat(other.createAsync("/hold-request-other").get(20, TimeUnit.SECONDS))
+            assertThat(other.createAsync("/hold-request-other").get(120, TimeUnit.SECONDS))
                     .isEqualTo(Code.OK);
 
             held.release();
 
-            assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-            assertThat(behind.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+            assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+            assertThat(behind.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
         }
     }
 
@@ -154,8 +155,8 @@ class PacketFaultIT {
         assertNotDone(create);
         assertThat(next).isNotDone();
         held.release();
-        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-        assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(next.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
     }
 
     @Test
@@ -171,7 +172,7 @@ class PacketFaultIT {
         assertNotDone(create);
         assertThat(server.nodeExists("/held-paused")).isFalse();
         proxy.resume();
-        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
     }
 
     @Test
@@ -180,10 +181,10 @@ class PacketFaultIT {
         CompletableFuture<Code> create = client.createAsync("/held-cut");
         held.awaitReached(LIMIT);
         proxy.cut();
-        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
         held.release();
         client.awaitState(KeeperState.SyncConnected, 2);
-        assertThat(client.existsAsync("/held-cut").get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+        assertThat(client.existsAsync("/held-cut").get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
     }
 
     @Test
@@ -196,7 +197,7 @@ class PacketFaultIT {
         assertThat(fault.hasFired()).isFalse();
         held.release();
         fault.awaitFired(LIMIT);
-        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
     }
 
     @Test
@@ -208,7 +209,7 @@ class PacketFaultIT {
         server.createNode("/event-1", new byte[0]);
         server.createNode("/event-2", new byte[0]);
         fault.awaitFired(LIMIT);
-        assertThat(seen.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+        assertThat(seen.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
         assertThat(lost).isNotDone();
         assertThat(client.states()).containsExactly(KeeperState.SyncConnected);
     }
@@ -224,8 +225,8 @@ class PacketFaultIT {
         assertNotDone(event);
         assertThat(behind).isNotDone();
         held.release();
-        assertThat(event.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
-        assertThat(behind.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(event.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+        assertThat(behind.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
     }
 
     @Test
@@ -234,7 +235,7 @@ class PacketFaultIT {
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         fault.disarm();
         held.release();
-        assertThat(client.createAsync("/taken-back").get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(client.createAsync("/taken-back").get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
         assertThat(fault.fired()).isCompletedExceptionally();
         assertThat(held.isReached()).isFalse();
         assertThatThrownBy(() -> fault.awaitFired(LIMIT)).hasMessageContaining("taken back");

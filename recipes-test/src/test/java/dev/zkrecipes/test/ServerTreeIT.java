@@ -3,11 +3,11 @@
 
 package dev.zkrecipes.test;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.BYTE_ARRAY;
-import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -63,18 +63,18 @@ class ServerTreeIT {
         try (Client client = Client.connect(server.connectString())) {
             CompletableFuture<EventType> created = client.watch("/changes");
             server.createNode("/changes", NOTHING);
-            assertThat(created.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+            assertThat(created.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
 
             CompletableFuture<EventType> changed = client.watch("/changes");
             server.setData("/changes", "x".getBytes(UTF_8));
-            assertThat(changed.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeDataChanged);
+            assertThat(changed.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeDataChanged);
             assertThat(client.zk().getData("/changes", false, null))
                     .asString(UTF_8)
                     .isEqualTo("x");
 
             CompletableFuture<EventType> deleted = client.watch("/changes");
             server.deleteNode("/changes");
-            assertThat(deleted.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeDeleted);
+            assertThat(deleted.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeDeleted);
             assertThat(server.nodeExists("/changes")).isFalse();
         }
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(600)
 class WireTest {
     private static final int A_WHILE_MILLIS = 100;
     private static final int LIMIT_MILLIS = 10_000;

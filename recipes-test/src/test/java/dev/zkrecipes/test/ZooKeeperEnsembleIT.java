@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 class ZooKeeperEnsembleIT {
     private static final int MOST_SESSION_MILLIS = 20_000;
     private static final int SESSION_MILLIS = 25_000;
@@ -51,7 +51,7 @@ class ZooKeeperEnsembleIT {
                 connected.countDown();
             }
         });
-        assertThat(connected.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(connected.await(120, TimeUnit.SECONDS)).isTrue();
         return zooKeeper;
     }
 
@@ -88,7 +88,7 @@ class ZooKeeperEnsembleIT {
             assertThat(writer.exists("/late", false)).isNull();
 
             follower.heal();
-            assertThat(late.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+            assertThat(late.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
             assertThat(behind.exists("/unseen", false)).isNotNull();
         }
     }
@@ -106,7 +106,7 @@ class ZooKeeperEnsembleIT {
             assertThat(follower.role()).isEqualTo(ServerRole.FOLLOWER);
 
             follower.heal();
-            assertThat(late.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+            assertThat(late.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
             assertThat(cut.exists("/while-cut", false)).isNotNull();
         }
     }
@@ -124,7 +124,7 @@ class ZooKeeperEnsembleIT {
             ensemble.awaitComplete();
             assertThat(killed.role()).isEqualTo(ServerRole.FOLLOWER);
             Soon.await()
-                    .atMost(Duration.ofSeconds(20))
+                    .atMost(Duration.ofSeconds(120))
                     .ignoreExceptionsInstanceOf(KeeperException.ConnectionLossException.class)
                     .until(() -> client.exists("/survives", false) != null);
             assertThat(client.getSessionId()).isEqualTo(session);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two clients of each contender in this JVM, one server, and no fault: from the lock to the report. */
-@Timeout(120)
+@Timeout(600)
 class FaultsIT {
     @TempDir
     private Path folder;
@@ -41,7 +41,7 @@ class FaultsIT {
                 rivals.addAll(process.start(server.connectString(), 1).values());
                 process.finish();
             }
-            await().atMost(Duration.ofSeconds(60))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> Stream.of(Contender.values())
                             .allMatch(each -> referee.served(each) == 2 * RivalProcess.LOCKS));
             for (Rival rival : rivals) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(600)
 class ClientMeterTest {
     /** Other threads of the JVM allocate too, but not so much. */
     private static final int LARGE = 100 << 20;

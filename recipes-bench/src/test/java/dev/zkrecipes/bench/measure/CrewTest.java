@@ -14,7 +14,7 @@ import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(600)
 class CrewTest {
     private static final Cycle NOTHING = cycle(() -> {});
 

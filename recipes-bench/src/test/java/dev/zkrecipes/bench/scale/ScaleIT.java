@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** So briefly that the figures say nothing; servers and sessions are in processes of their own, as in earnest. */
-@Timeout(120)
+@Timeout(600)
 class ScaleIT {
     @Test
     void seriesOnThreeServers_isMeasured() throws Exception {

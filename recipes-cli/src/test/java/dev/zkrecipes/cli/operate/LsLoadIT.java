@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.cli.operate;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A path with ten thousand nodes: in one session, with a read for each, and never a thousand open at a time. */
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 class LsLoadIT {
     private static final String OUR_ID = "0123456789abcdef0123456789abcdef";
     private static final int NODES = 10_000;
@@ -71,7 +71,7 @@ class LsLoadIT {
             assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                     .isEqualTo("/x: mutex, 1 holds, 9999 wait\n");
             assertThat(shell.waitFor()).isZero();
-            await().atMost(Duration.ofSeconds(60))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> Files.readString(err).endsWith("\n"));
             assertThat(Files.readString(err)).isEqualTo("ended 0\n");
         }

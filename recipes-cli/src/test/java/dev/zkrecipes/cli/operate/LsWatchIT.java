@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.cli.operate;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code zklock ls --watch} from the jar. Its server is its own, as it counts requests and stops it. */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Execution(ExecutionMode.CONCURRENT)
 class LsWatchIT {
     private static final Duration LIMIT = Duration.ofSeconds(40);

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * arguments, and prints the same.
  */
 @Tag("H116")
-@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class BesideFlockIT {
     @TempDir

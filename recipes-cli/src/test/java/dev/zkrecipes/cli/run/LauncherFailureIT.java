@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A JVM that does not start is not taken for a lock that is busy: exit code 70, and one line that says what is missing. */
 @Tag("H117")
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LauncherFailureIT {
     @TempDir
     private Path folder;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** {@code zklock run} and {@code ls} over TLS, by a file of client properties. */
-@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @ResourceLock("the secure port")
 class RunTlsIT {
     /** A handshake of three cold processes at once takes long on a machine with much else to do. */

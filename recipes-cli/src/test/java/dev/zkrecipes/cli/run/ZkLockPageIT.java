@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The scripts of {@code docs/zklock.md} run as they stand there, with stand-ins for what they start. */
-@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class ZkLockPageIT {
     private static final Pattern SCRIPT = Pattern.compile("```(?:ba)?sh\n(.*?)```", Pattern.DOTALL);

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.cli.server;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code zklock server} from the jar. */
-@Timeout(120)
+@Timeout(600)
 class ServerIT {
     @TempDir
     private Path folder;
@@ -91,7 +91,7 @@ class ServerIT {
             server.signal("INT");
             assertThat(server.awaitExit()).isEqualTo(130);
         }
-        await().atMost(Duration.ofSeconds(20))
+        await().atMost(Duration.ofSeconds(120))
                 .untilAsserted(() -> assertThat(temporary).isEmptyDirectory());
     }
 }

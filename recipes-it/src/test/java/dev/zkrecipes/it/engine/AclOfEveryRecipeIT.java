@@ -46,7 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A lock with its own ACL creates everything with it, whatever the recipe, and refuses a path with another ACL. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H63")
 class AclOfEveryRecipeIT {

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Callbacks of the application that wait, for the library itself too, keep no news from anybody. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 @Tag("H76")
 class BlockingCallbacksIT {
     private final EmbeddedZooKeeper server;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An application's handle outlives the clients on it, and must not keep them alive. */
-@Timeout(90)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H85")
 @Tag("alone")

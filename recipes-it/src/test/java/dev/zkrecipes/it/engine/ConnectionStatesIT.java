@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** How a client that opens its own sessions connects, stays and ends. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class ConnectionStatesIT {
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -175,7 +175,7 @@ class ConnectionStatesIT {
         assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class);
         assertThatThrownBy(fresh::release).isInstanceOf(LockLostException.class); // of the other object
         assertThatThrownBy(fresh::release).isInstanceOf(IllegalMonitorStateException.class);
-        lease.closeAsync().get(20, TimeUnit.SECONDS);
+        lease.closeAsync().get(120, TimeUnit.SECONDS);
     }
 
     @Test
@@ -227,7 +227,7 @@ class ConnectionStatesIT {
             closed.complete(null);
         });
         lease.close();
-        closed.get(20, TimeUnit.SECONDS);
+        closed.get(120, TimeUnit.SECONDS);
         threads.assertNoNewThreads(LONG);
     }
 }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
  * A thread of ZooKeeper's client dies, as it does when there is no memory for the log of an error either. The handle stays
  * CONNECTED and answers nothing.
  */
-@Timeout(60)
+@Timeout(600)
 @Tag("H119")
 @Tag("alone")
 @WithZooKeeper(tickTimeMillis = 100)

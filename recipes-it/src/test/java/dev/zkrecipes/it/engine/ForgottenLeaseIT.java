@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A lost lease that was dropped without being closed keeps nobody from acquiring the lock again. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 @Tag("alone")
 @Tag("H112")
 class ForgottenLeaseIT {

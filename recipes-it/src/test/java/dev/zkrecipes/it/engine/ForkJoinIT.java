@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Timeout;
  * that the thread has given to the common pool, in the middle of whatever the thread is doing.
  */
 @WithZooKeeper
-@Timeout(60)
+@Timeout(600)
 @Tag("H118")
 class ForkJoinIT {
     private static final int TASKS = 3;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Leases that end by themselves, and owners that locks name, at a server. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class HoldAtMostIT {
     private static final Duration LONG = Duration.ofSeconds(60);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Threads of the library take nothing over from the thread that happens to make the client. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 @Tag("alone")
 @Tag("H115")
 class InheritedContextIT {

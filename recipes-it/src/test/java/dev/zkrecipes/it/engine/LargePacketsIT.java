@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -40,7 +40,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A path, a node or a request too large for a packet fails its own lock, and costs others at most two connections. */
 @Tag("H75")
-@Timeout(120)
+@Timeout(600)
 @Execution(ExecutionMode.CONCURRENT)
 class LargePacketsIT {
     private final EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
@@ -55,7 +55,7 @@ class LargePacketsIT {
                 .connectString(server.connectString())
                 .sessionTimeout(Duration.ofSeconds(20))
                 .build();
-        other = new InterProcessMutex(client, path + "-other").acquireAsync().get(20, TimeUnit.SECONDS);
+        other = new InterProcessMutex(client, path + "-other").acquireAsync().get(120, TimeUnit.SECONDS);
         before = server.requests();
     }
 
@@ -85,7 +85,7 @@ class LargePacketsIT {
     void pathWithTooManyChildren_failsByName_untilTheyAreRemoved() throws Exception {
         List<String> foreign = createForeignChildren(6000);
         InterProcessLock lock = new InterProcessMutex(client, path);
-        assertThatThrownBy(() -> lock.acquireAsync().get(60, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> lock.acquireAsync().get(120, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining(path)
@@ -93,16 +93,16 @@ class LargePacketsIT {
                 .hasMessageContaining("jute.maxbuffer");
         assertThat(brokenConnections()).isLessThanOrEqualTo(2);
         for (int i = 0; i < 5; i++) {
-            assertThatThrownBy(() -> lock.acquireAsync().get(60, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> lock.acquireAsync().get(120, TimeUnit.SECONDS))
                     .cause()
                     .isInstanceOf(LockLimitException.class);
         }
         assertThat(brokenConnections()).isLessThanOrEqualTo(2);
-        await().atMost(Duration.ofSeconds(20)).until(other::isValid);
+        await().atMost(Duration.ofSeconds(120)).until(other::isValid);
 
         foreign.forEach(server::deleteNode);
-        await().ignoreExceptions().atMost(Duration.ofSeconds(20)).until(() -> {
-            lock.acquireAsync().get(20, TimeUnit.SECONDS).close();
+        await().ignoreExceptions().atMost(Duration.ofSeconds(120)).until(() -> {
+            lock.acquireAsync().get(120, TimeUnit.SECONDS).close();
             return true;
         });
         assertThat(brokenConnections()).isLessThanOrEqualTo(2);
@@ -113,7 +113,7 @@ class LargePacketsIT {
         createForeignChildren(6000);
         server.setData(path, new byte[0]);
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 3);
-        assertThatThrownBy(() -> semaphore.acquireAsync().get(60, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> semaphore.acquireAsync().get(120, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining(path);
@@ -126,7 +126,7 @@ class LargePacketsIT {
         String foreign = path + "/0123456789abcdef0123456789abcdef-lock-0000000000";
         server.createNode(foreign, new byte[1_200_000]);
         InterProcessLock lock = new InterProcessMutex(client, path);
-        await().atMost(Duration.ofSeconds(60))
+        await().atMost(Duration.ofSeconds(120))
                 .ignoreException(LockConnectionException.class)
                 .until(() -> {
                     try {
@@ -141,7 +141,7 @@ class LargePacketsIT {
             assertThatThrownBy(lock::participants).isInstanceOf(LockLimitException.class);
         }
         assertThat(brokenConnections()).isLessThanOrEqualTo(2);
-        await().atMost(Duration.ofSeconds(20)).until(other::isValid);
+        await().atMost(Duration.ofSeconds(120)).until(other::isValid);
     }
 
     @Test
@@ -160,7 +160,7 @@ class LargePacketsIT {
                     LockOptions.defaults().withAcl(longAcl)));
         }
         InterProcessLock together = new InterProcessMultiLock(members);
-        assertThatThrownBy(() -> together.acquireAsync().get(30, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> together.acquireAsync().get(120, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining("500 nodes")
@@ -182,24 +182,24 @@ class LargePacketsIT {
                         .sessionTimeout(Duration.ofSeconds(60)) // so that nothing else lists meanwhile
                         .build()) {
             InterProcessLock lock = new InterProcessMutex(unlucky, path);
-            Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);
+            Lease held = lock.acquireAsync().get(120, TimeUnit.SECONDS);
             List<CompletableFuture<Lease>> waiting = new ArrayList<>();
             for (int i = 0; i < waiters; i++) {
                 waiting.add(lock.acquireAsync());
             }
-            await().atMost(Duration.ofSeconds(60)).until(() -> server.watchCount() >= waiters);
+            await().atMost(Duration.ofSeconds(120)).until(() -> server.watchCount() >= waiters);
             Fault first = proxy.dropReply(RequestType.GET_CHILDREN2, 1);
             Fault second = proxy.dropReply(RequestType.GET_CHILDREN2, 2);
             RequestCounts seen = proxy.requestsSeen();
             CompletableFuture<Lease> late = lock.acquireAsync();
             first.awaitFired(Duration.ofSeconds(20));
             second.awaitFired(Duration.ofSeconds(20));
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> proxy.requestsSeen().minus(seen).of(RequestType.GET_ACL) > 0);
-            await().atMost(Duration.ofSeconds(20)) // the two that were lost, and one that is answered
+            await().atMost(Duration.ofSeconds(120)) // the two that were lost, and one that is answered
                     .until(() -> proxy.requestsSeen().minus(seen).of(RequestType.GET_CHILDREN2) > 2);
             held.close();
-            waiting.get(0).get(20, TimeUnit.SECONDS);
+            waiting.get(0).get(120, TimeUnit.SECONDS);
             assertThat(waiting).noneMatch(CompletableFuture::isCompletedExceptionally);
             assertThat(late).isNotDone();
         }

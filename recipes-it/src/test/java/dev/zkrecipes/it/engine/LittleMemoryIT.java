@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The memory of a process that takes locks ends for moments, and comes back. */
 @Tag("H119")
 @Tag("soak")
-@Timeout(240)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 200)
 class LittleMemoryIT {
     @Test

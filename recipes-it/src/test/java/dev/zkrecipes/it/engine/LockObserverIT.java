@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What an observer is told of each way in which a request and a hold end. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 class LockObserverIT {
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -115,7 +115,7 @@ class LockObserverIT {
         CompletableFuture<Lease> failed = lock().acquireAsync();
         await().until(() -> server.children(path).size() == 2);
         client.close();
-        assertThatThrownBy(() -> failed.get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> failed.get(120, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(LockException.class);
         await().untilAsserted(() -> assertThat(heard.words).endsWith("waiting", "FAILED"));

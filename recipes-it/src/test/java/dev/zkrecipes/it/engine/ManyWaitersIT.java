@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
  * processor time of the engine, with a wide bound.
  */
 @Tag("soak")
-@Timeout(180)
+@Timeout(600)
 @WithZooKeeper
 class ManyWaitersIT {
     private final EmbeddedZooKeeper server;
@@ -82,7 +82,7 @@ class ManyWaitersIT {
      */
     private long queueAndLeave(String path, int count, Supplier<InterProcessLock> lock) throws Exception {
         List<InterProcessLock> locks = Stream.generate(lock).limit(count).toList();
-        Lease held = lock.get().acquireAsync().get(20, TimeUnit.SECONDS);
+        Lease held = lock.get().acquireAsync().get(120, TimeUnit.SECONDS);
         long before = Meter.allocatedBytes();
         List<CompletableFuture<Lease>> waiting =
                 locks.stream().map(InterProcessLock::acquireAsync).toList();
@@ -90,7 +90,8 @@ class ManyWaitersIT {
         long spent = Meter.allocatedBytes() - before;
         waiting.forEach(future -> future.cancel(false));
         held.close();
-        await().atMost(Duration.ofSeconds(60)).until(() -> server.children(path).isEmpty());
+        await().atMost(Duration.ofSeconds(120))
+                .until(() -> server.children(path).isEmpty());
         return spent;
     }
 
@@ -107,7 +108,7 @@ class ManyWaitersIT {
                 wanted.add(semaphore.acquireAsync());
             }
             // Not the first ones that asked: a new path is made meanwhile.
-            await().atMost(Duration.ofSeconds(60))
+            await().atMost(Duration.ofSeconds(120))
                     .untilAsserted(() -> assertThat(wanted.stream().filter(CompletableFuture::isDone))
                             .hasSize(limit));
             awaitSettledBesideChecks("/semaphore", limit + waiters);
@@ -148,9 +149,9 @@ class ManyWaitersIT {
                     }
                 });
             }
-            assertThat(holding.await(60, TimeUnit.SECONDS)).isTrue();
-            Lease other = new InterProcessMutex(client, "/other").acquireAsync().get(20, TimeUnit.SECONDS);
-            Lease held = new InterProcessMutex(client, "/busy").acquireAsync().get(20, TimeUnit.SECONDS);
+            assertThat(holding.await(120, TimeUnit.SECONDS)).isTrue();
+            Lease other = new InterProcessMutex(client, "/other").acquireAsync().get(120, TimeUnit.SECONDS);
+            Lease held = new InterProcessMutex(client, "/busy").acquireAsync().get(120, TimeUnit.SECONDS);
             InterProcessLock lock = new InterProcessMutex(client, "/busy");
             List<CompletableFuture<Lease>> waiting =
                     Stream.generate(lock::acquireAsync).limit(waiters).toList();

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A multi-lock of locks of every recipe, and of a driver that is none of them. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class MembersOfEveryKindIT {
     /** Two may hold. */

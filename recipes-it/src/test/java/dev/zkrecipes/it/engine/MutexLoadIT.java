@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -102,7 +102,7 @@ class MutexLoadIT {
     void twoThousandAsyncWaiters_areServedByAConstantNumberOfThreads() throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
-            Lease held = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
+            Lease held = mutex.acquireAsync().get(120, TimeUnit.SECONDS);
             int threads = Thread.activeCount();
             List<CompletableFuture<Void>> served = new ArrayList<>();
             for (int i = 0; i < 2000; i++) {

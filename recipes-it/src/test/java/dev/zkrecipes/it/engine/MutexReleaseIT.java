@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** P9: a release works whatever thread calls it and wherever it runs. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 class MutexReleaseIT {
     private static final Duration SESSION = Duration.ofSeconds(12);
     private static final Duration AT_ONCE = Duration.ofMillis(500);
@@ -83,7 +83,7 @@ class MutexReleaseIT {
             Thread.currentThread().interrupt();
             CompletableFuture<Void> closed = lease.closeAsync();
             assertThat(Thread.interrupted()).as("flag").isTrue();
-            closed.get(20, TimeUnit.SECONDS);
+            closed.get(120, TimeUnit.SECONDS);
             assertThat(server.children(path)).isEmpty();
         } finally {
             Thread.interrupted();
@@ -100,7 +100,7 @@ class MutexReleaseIT {
             InterProcessSemaphoreMutex released = new InterProcessSemaphoreMutex(client, path + "/released");
             InterProcessMutex closed = new InterProcessMutex(client, path + "/closed");
             released.acquire();
-            Lease lease = closed.acquireAsync().get(20, TimeUnit.SECONDS);
+            Lease lease = closed.acquireAsync().get(120, TimeUnit.SECONDS);
             // Waiting for an answer would take twice that.
             proxy.latency(AT_ONCE);
 
@@ -117,7 +117,7 @@ class MutexReleaseIT {
     void blockingCallsOnTheEventThread_areRefusedAtOnce() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
-            Lease lease = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
+            Lease lease = mutex.acquireAsync().get(120, TimeUnit.SECONDS);
             List<ThrowingCallable> calls = List.of(
                     mutex::acquire,
                     mutex::tryAcquire,
@@ -157,7 +157,7 @@ class MutexReleaseIT {
             }
         });
         server.createNode(trigger, new byte[0]);
-        return result.get(20, TimeUnit.SECONDS);
+        return result.get(120, TimeUnit.SECONDS);
     }
 
     @FunctionalInterface
@@ -189,7 +189,7 @@ class MutexReleaseIT {
             String log = errorOutput(printed -> {
                 die.exchange(null);
                 owner.join();
-                await("a warning")
+                await().alias("a warning")
                         .until(() -> printed.toString(StandardCharsets.UTF_8).contains("forgetful"));
             });
             assertThat(log.lines().filter(line -> line.contains("forgetful")))
@@ -201,8 +201,8 @@ class MutexReleaseIT {
             assertThat(before).isNotDone();
             assertThatThrownBy(mutex::release).isInstanceOf(IllegalMonitorStateException.class);
             lease.close();
-            before.get(20, TimeUnit.SECONDS).close();
-            after.get(20, TimeUnit.SECONDS).close();
+            before.get(120, TimeUnit.SECONDS).close();
+            after.get(120, TimeUnit.SECONDS).close();
             assertThat(mutex.isAcquiredInThisProcess()).isFalse();
         }
     }

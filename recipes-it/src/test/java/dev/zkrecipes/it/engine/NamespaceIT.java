@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Where the locks of a client are, and with which rights, as its builder says. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class NamespaceIT {
     private static final List<ACL> LOCAL = List.of(new ACL(ZooDefs.Perms.ALL, new Id("ip", "127.0.0.1")));

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** P9: a release without a server returns, and is made up for when the server is back. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(180)
+@Timeout(600)
 class ReleaseWithoutAServerIT {
     private static final Duration SESSION = Duration.ofSeconds(12);
     private static final Duration AT_ONCE = Duration.ofMillis(500);
@@ -74,7 +74,7 @@ class ReleaseWithoutAServerIT {
 
             server.restart();
             for (CompletableFuture<Void> end : ends) {
-                end.get(20, TimeUnit.SECONDS);
+                end.get(120, TimeUnit.SECONDS);
             }
             for (InterProcessMutex mutex : List.of(first, second, third)) {
                 assertThat(server.children(mutex.path())).as(mutex.path()).isEmpty();
@@ -104,7 +104,7 @@ class ReleaseWithoutAServerIT {
             assertThat(server.children(path)).hasSize(1);
             assertThat(lease.closeAsync()).isNotDone();
             proxy.resume();
-            lease.closeAsync().get(20, TimeUnit.SECONDS);
+            lease.closeAsync().get(120, TimeUnit.SECONDS);
             assertThat(server.children(path)).isEmpty();
         }
     }
@@ -121,7 +121,7 @@ class ReleaseWithoutAServerIT {
             List<Lease> leases = new ArrayList<>();
             for (CompletableFuture<Lease> holding :
                     locks.stream().map(InterProcessMutex::acquireAsync).toList()) {
-                leases.add(holding.get(60, TimeUnit.SECONDS));
+                leases.add(holding.get(120, TimeUnit.SECONDS));
             }
             List<CompletableFuture<Lease>> waiting =
                     locks.stream().map(InterProcessMutex::acquireAsync).toList();
@@ -140,7 +140,7 @@ class ReleaseWithoutAServerIT {
             assertThat(ends).noneMatch(CompletableFuture::isDone);
 
             server.restart();
-            CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0])).get(15, TimeUnit.SECONDS);
+            CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0])).get(120, TimeUnit.SECONDS);
             await().until(() -> nodes(each) == 0);
         }
     }

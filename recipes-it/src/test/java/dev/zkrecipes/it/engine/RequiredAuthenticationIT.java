@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that answer nothing to clients without an authentication, and keep their sessions. */
-@Timeout(120)
+@Timeout(600)
 @Tag("H110")
 @Execution(ExecutionMode.CONCURRENT)
 class RequiredAuthenticationIT {

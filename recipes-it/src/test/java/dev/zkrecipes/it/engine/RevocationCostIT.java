@@ -30,7 +30,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The cost of a request to give back depends on the holders; the number of waiters makes no difference. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H90")
 class RevocationCostIT {

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /** Requests to give back a lock that has several nodes or several holders. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RevocationOfEveryKindIT {

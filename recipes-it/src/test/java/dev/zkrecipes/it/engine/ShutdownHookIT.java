@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a process releases when SIGTERM ends it. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class ShutdownHookIT {
     private final EmbeddedZooKeeper server;
@@ -40,7 +40,7 @@ class ShutdownHookIT {
     private void holdAndTerminate(String handle, String hook) throws InterruptedException {
         try (ChildJvms processes = new ChildJvms()) {
             Process process = processes.start(HoldingProcess.class, server.connectString(), path, handle, hook);
-            Soon.await().atMost(Duration.ofSeconds(40)).until(() -> isHeld("/a") && isHeld("/b"));
+            Soon.await().atMost(Duration.ofSeconds(120)).until(() -> isHeld("/a") && isHeld("/b"));
             process.destroy();
             assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
         }

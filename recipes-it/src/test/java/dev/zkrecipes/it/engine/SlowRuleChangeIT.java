@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The function that changes a rule is user code and may take its time. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 @Tag("H83")
 class SlowRuleChangeIT {
@@ -41,7 +41,7 @@ class SlowRuleChangeIT {
                     ranOn.set(Thread.currentThread());
                     // If the engine waited for this, the lease would be LOST by then, for good.
                     await().pollDelay(Duration.ofSeconds(11))
-                            .atMost(Duration.ofSeconds(30))
+                            .atMost(Duration.ofSeconds(120))
                             .until(lease::isValid);
                     return "slow".getBytes(StandardCharsets.UTF_8);
                 });

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client on handles that a supplier replaces. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class SuppliedHandlesIT {
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -80,7 +80,7 @@ class SuppliedHandlesIT {
                 await().until(() -> asked.get() > before + 1); // again and again, while there is but a dead one
                 assertThat(waiting).isNotDone();
                 current.set(second);
-                waiting.get(20, TimeUnit.SECONDS);
+                waiting.get(120, TimeUnit.SECONDS);
                 assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
                 assertThat(client.zooKeeper()).containsSame(second);
                 assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What a timed acquire of every kind says at its end: that the lock is busy, or that nobody knows. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 @Execution(ExecutionMode.CONCURRENT)
 class TimedAcquireIT {

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What many waiters cost the server: nothing while they wait, and one request for all of them wherever one is enough. */
-@Timeout(120)
+@Timeout(600)
 @Execution(ExecutionMode.CONCURRENT)
 class WaitingCostIT {
     private static final int LOST_CREATES = 300;
@@ -77,19 +77,19 @@ class WaitingCostIT {
     }
 
     private static void awaitAll(List<CompletableFuture<Lease>> granted) throws Exception {
-        CompletableFuture.allOf(granted.toArray(CompletableFuture<?>[]::new)).get(30, TimeUnit.SECONDS);
+        CompletableFuture.allOf(granted.toArray(CompletableFuture<?>[]::new)).get(120, TimeUnit.SECONDS);
     }
 
     @Test
     @Tag("H100")
     void idleWaitingSessions_sendNothing() throws Exception {
         Lease held =
-                new InterProcessMutex(connectForLong(), path).acquireAsync().get(20, TimeUnit.SECONDS);
+                new InterProcessMutex(connectForLong(), path).acquireAsync().get(120, TimeUnit.SECONDS);
         int sessions = 20;
         for (int i = 0; i < sessions; i++) {
             var unused = new InterProcessMutex(connect(), path).acquireAsync();
         }
-        await().atMost(Duration.ofSeconds(30))
+        await().atMost(Duration.ofSeconds(120))
                 // Each has waited long enough to watch its own node, beside the one in front.
                 .until(() -> server.children(path).size() == sessions + 1 && server.watchCount() == 2 * sessions);
         RequestCounts sent = sentInAWhile();
@@ -119,13 +119,13 @@ class WaitingCostIT {
         Lease writer = new InterProcessReadWriteLock(connectForLong(), path)
                 .writeLock()
                 .acquireAsync()
-                .get(20, TimeUnit.SECONDS);
+                .get(120, TimeUnit.SECONDS);
         int count = 200;
         List<CompletableFuture<Lease>> readers =
                 queue(count, new InterProcessReadWriteLock(connect(), path).readLock());
         // Longer than T/6 after their creates, which proved the session.
         await().pollDelay(T.dividedBy(3))
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(120))
                 .until(() -> server.children(path).size() == count + 1 && server.watchCount() > 0);
         RequestCounts before = server.requests();
         long start = System.nanoTime();
@@ -143,10 +143,10 @@ class WaitingCostIT {
     @Test
     void waitersServedInTurn_needNoList() throws Exception {
         InterProcessLock lock = new InterProcessMutex(connectForLong(), path);
-        Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);
+        Lease held = lock.acquireAsync().get(120, TimeUnit.SECONDS);
         int count = 200;
         List<CompletableFuture<Lease>> waiting = queue(count, lock);
-        await().atMost(Duration.ofSeconds(30))
+        await().atMost(Duration.ofSeconds(120))
                 .until(() -> server.children(path).size() == count + 1 && server.watchCount() >= count);
         RequestCounts before = server.requests();
         for (CompletableFuture<Lease> future : waiting) {
@@ -206,10 +206,10 @@ class WaitingCostIT {
         try (FaultProxy proxy = FaultProxy.to(server)) {
             ZooKeeperClient client = connect(proxy.connectString(), Duration.ofSeconds(40));
             InterProcessLock lock = new InterProcessMutex(client, path);
-            lock.acquireAsync().get(20, TimeUnit.SECONDS).close(); // makes the path
+            lock.acquireAsync().get(120, TimeUnit.SECONDS).close(); // makes the path
             proxy.pauseReplies();
             List<CompletableFuture<Lease>> wanted = queue(LOST_CREATES, lock);
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> server.children(path).size() == LOST_CREATES);
             if (when == Abandoned.BEFORE_THE_LOSS) {
                 wanted.forEach(future -> future.cancel(false));
@@ -227,7 +227,7 @@ class WaitingCostIT {
             proxy.accept();
             boolean isAbandoned = when != Abandoned.NEVER;
             int left = isAbandoned ? 0 : LOST_CREATES;
-            await().atMost(Duration.ofSeconds(30))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> server.children(path).size() == left
                             && (isAbandoned || (wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1)));
             RequestCounts cost = server.requests().minus(before);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Servers that cut the connection when they are asked for a container, as some do that only speak ZooKeeper's protocol. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H114")
 class WithoutContainersIT {

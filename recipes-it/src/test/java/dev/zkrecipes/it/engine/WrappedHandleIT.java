@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A client on a handle of the application's, which stays open when the client ends. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class WrappedHandleIT {
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -98,7 +98,7 @@ class WrappedHandleIT {
             await().until(() -> !server.childWatchers(rival.guard().getPath()).isEmpty());
 
             server.expireSession(handle.getSessionId());
-            assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> waiting.get(120, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .cause()
                     .isInstanceOf(ClientClosedException.class)
@@ -151,7 +151,7 @@ class WrappedHandleIT {
                 CompletableFuture<Lease> waiting = new InterProcessMutex(two, path).acquireAsync();
                 await().until(() -> server.children(path).size() == 2);
                 held.close();
-                waiting.get(20, TimeUnit.SECONDS).close();
+                waiting.get(120, TimeUnit.SECONDS).close();
             }
             await().until(() -> !seen.isEmpty());
             assertThat(seen).containsExactly(Watcher.Event.EventType.NodeDeleted);

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.it.ensemble;
 
-import static org.awaitility.Awaitility.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.ensemble;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
@@ -140,7 +140,7 @@ class LeaderFaultsIT {
             while (!stopped) {
                 try (LeaderLatch latch = new LeaderLatch(curator, Way.path(NAME), "latch-" + number)) {
                     latch.start();
-                    if (latch.await(10, TimeUnit.SECONDS)) {
+                    if (latch.await(120, TimeUnit.SECONDS)) {
                         TimeUnit.MILLISECONDS.sleep(random.nextInt(150));
                         terms.incrementAndGet(number);
                     }

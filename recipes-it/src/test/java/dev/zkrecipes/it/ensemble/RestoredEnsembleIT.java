@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("soak")
 @Tag("H109")
 @Tag("H122")
-@Timeout(240)
+@Timeout(600)
 class RestoredEnsembleIT {
     private static final Duration SESSION = Duration.ofSeconds(3);
     private static final Duration LIMIT = Duration.ofSeconds(60);

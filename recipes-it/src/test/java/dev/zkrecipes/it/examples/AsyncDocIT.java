@@ -33,7 +33,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** The Java of {@code docs/async.md} is that of this test, in Reactor as it is. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @SuppressWarnings("FutureReturnValueIgnored") // as the page has it: the node goes in the background
 @WithZooKeeper
 class AsyncDocIT {

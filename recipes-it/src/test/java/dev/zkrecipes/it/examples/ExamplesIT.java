@@ -46,7 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The examples of three documents and of the recipes' javadoc, compiled and run; they are compared with the text below. The
  * README's program is in {@link ReadmeProgramIT}.
  */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class ExamplesIT {
     private static final Path HOUSE = Path.of("..");
@@ -243,7 +243,7 @@ class ExamplesIT {
             });
             election.join();
             assertThat(election.awaitLeadership(Duration.ofSeconds(30))).isPresent();
-            election.leave().get(30, TimeUnit.SECONDS);
+            election.leave().get(120, TimeUnit.SECONDS);
         }
         assertThat(done).containsExactly("started with a token", "stopped");
     }
@@ -281,7 +281,7 @@ class ExamplesIT {
                     .thenCompose(state -> lease.closeAsync());
             assertThat(mutex.tryAcquire()).isEmpty();
             lease.close();
-            givenBack.get(30, TimeUnit.SECONDS);
+            givenBack.get(120, TimeUnit.SECONDS);
             assertThat(mutex.tryAcquire()).isPresent();
         }
         assertThat(done).containsExactly("settled");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The code of {@code docs/observing.md} is the code of this test. */
 @WithZooKeeper
-@Timeout(60)
+@Timeout(600)
 class ObservingDocIT {
     private static final Path PAGE = Path.of("../docs/observing.md");
     private static final Path THIS = Path.of("src/test/java/dev/zkrecipes/it/examples/ObservingDocIT.java");

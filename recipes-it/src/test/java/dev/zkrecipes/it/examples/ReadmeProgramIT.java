@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The README's program, compiled as it is and run on a server that has nothing yet; only the port is another one. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 class ReadmeProgramIT {
     private static final Pattern PROGRAM = Pattern.compile("^```java\n(import (?s:.*?))^```$", Pattern.MULTILINE);

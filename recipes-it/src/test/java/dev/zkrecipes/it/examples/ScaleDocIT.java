@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.it.examples;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.google.common.hash.HashCode;
 import com.google.common.hash.Hashing;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The Java of {@code docs/scale.md} is that of this test, which tries it with two ensembles. */
-@Timeout(60)
+@Timeout(600)
 class ScaleDocIT {
     private static final List<String> PATHS =
             IntStream.range(0, 12).mapToObj(i -> "/orders/" + i).toList();

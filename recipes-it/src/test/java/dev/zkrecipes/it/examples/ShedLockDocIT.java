@@ -30,7 +30,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /** The code of docs/shedlock.md, and of the javadoc. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class ShedLockDocIT {
     private static final Path HOUSE = Path.of("..");

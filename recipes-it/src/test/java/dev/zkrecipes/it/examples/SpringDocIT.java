@@ -51,7 +51,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
 /** The code of {@code docs/spring.md} is the code of this test, in Spring and Spring Integration as they are. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class SpringDocIT {
     private static final Path PAGE = Path.of("../docs/spring.md");
@@ -235,7 +235,7 @@ class SpringDocIT {
                     task -> new Thread(task).start());
             theirs.executeLocked("another", () -> assertThat(done).isNotDone());
             lock.unlock();
-            assertThat(done).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(true);
+            assertThat(done).succeedsWithin(Duration.ofSeconds(120)).isEqualTo(true);
         }
     }
 

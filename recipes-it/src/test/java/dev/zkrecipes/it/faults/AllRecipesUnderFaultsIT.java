@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.faults;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -77,7 +77,7 @@ class AllRecipesUnderFaultsIT {
             joinAll(workers, new Scene(server, opened, proxies));
             assertThat(house.violations()).isEmpty();
             assertThat(house.visits()).isGreaterThan(ENOUGH_VISITS);
-            await().atMost(Duration.ofSeconds(30))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> server.children(House.PATH).stream()
                             .allMatch(lock ->
                                     server.children(House.PATH + "/" + lock).isEmpty()));

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Client jars and Guavas from the oldest that this library works with, and what is told of those that are older. */
 @Tag("H98")
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 class ClientVersionsIT {
     private final EmbeddedZooKeeper server;

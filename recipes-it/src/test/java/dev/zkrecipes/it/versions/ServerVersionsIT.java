@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Servers from the oldest that this library works with, and what is told of those that are older. */
 @Tag("H98")
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 class ServerVersionsIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client that is told of other servers while it lives: here two ways to the same one. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper
 class ChangedServersIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);

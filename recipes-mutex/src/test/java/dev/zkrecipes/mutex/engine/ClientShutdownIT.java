@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** P5, P9 at the end of a client: every future completes, and no node stays that blocks others. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 200)
 class ClientShutdownIT {
     private static final Duration SESSION = Duration.ofSeconds(6);
@@ -43,7 +43,7 @@ class ClientShutdownIT {
     }
 
     private static Lease acquire(ZooKeeperClient client, String lock) throws Exception {
-        return new InterProcessMutex(client, lock).acquireAsync().get(20, TimeUnit.SECONDS);
+        return new InterProcessMutex(client, lock).acquireAsync().get(120, TimeUnit.SECONDS);
     }
 
     @Test
@@ -57,7 +57,7 @@ class ClientShutdownIT {
             CompletableFuture<Void> released = lease.closeAsync();
             assertThat(released).isNotDone();
             client.close();
-            released.get(20, TimeUnit.SECONDS);
+            released.get(120, TimeUnit.SECONDS);
         }
     }
 
@@ -73,7 +73,7 @@ class ClientShutdownIT {
                     leases.stream().map(Lease::closeAsync).toList();
             client.close();
             CompletableFuture.allOf(released.toArray(CompletableFuture<?>[]::new))
-                    .get(20, TimeUnit.SECONDS);
+                    .get(120, TimeUnit.SECONDS);
         }
     }
 
@@ -90,7 +90,7 @@ class ClientShutdownIT {
             client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
             CompletableFuture<Void> lost = new CompletableFuture<>();
             lease.onLost(() -> lost.complete(null));
-            lost.get(20, TimeUnit.SECONDS);
+            lost.get(120, TimeUnit.SECONDS);
             client.close();
 
             assertThat(server.sessions()).contains(oldSession);

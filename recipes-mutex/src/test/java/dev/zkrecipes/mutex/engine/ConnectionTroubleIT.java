@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What errors tell of a client that is not connected: what was found out. Both sides of TLS are in {@link MutexTlsIT}. */
-@Timeout(120)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class ConnectionTroubleIT {
     /** For so long after a connection was lost no client looks for the reason. */
@@ -61,7 +61,7 @@ class ConnectionTroubleIT {
         InterProcessMutex mutex = new InterProcessMutex(client, "/trouble");
         Throwable[] last = new Throwable[1];
         Soon.await()
-                .atMost(Duration.ofSeconds(60)) // on a slow machine it may look more than once
+                .atMost(Duration.ofSeconds(120)) // on a slow machine it may look more than once
                 .untilAsserted(() -> assertThatThrownBy(mutex::tryAcquire)
                         .isInstanceOf(LockConnectionException.class)
                         .hasMessageStartingWith("not connected to ZooKeeper (")

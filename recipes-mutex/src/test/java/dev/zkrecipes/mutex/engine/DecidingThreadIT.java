@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Which thread decides: the answer to a list is looked at where it arrives only if that thread is the client's own. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class DecidingThreadIT {
     private static final int CYCLES = 200;

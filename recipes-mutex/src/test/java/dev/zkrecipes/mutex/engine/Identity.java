@@ -53,7 +53,7 @@ record Identity(String user) {
         // Behind the credentials, which are sent after the client is connected, and perhaps twice: no test counts them.
         CountDownLatch answered = new CountDownLatch(1);
         plain(client).exists("/", false, (rc, path, ctx, stat) -> answered.countDown(), null);
-        assertThat(answered.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(answered.await(120, TimeUnit.SECONDS)).isTrue();
         return client;
     }
 

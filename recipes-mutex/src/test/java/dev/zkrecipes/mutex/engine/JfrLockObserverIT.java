@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a recording of Flight Recorder shows of locks. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(120)
+@Timeout(600)
 class JfrLockObserverIT {
     private static final Path SETTINGS = Path.of("../docs/zkrecipes.jfc");
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What a process writes to the log {@code dev.zkrecipes.locks}, by level. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(120)
+@Timeout(600)
 class LockLogIT {
     private static final Pattern TIME = Pattern.compile("[0-9]+\\.[0-9]{3} ms");
 

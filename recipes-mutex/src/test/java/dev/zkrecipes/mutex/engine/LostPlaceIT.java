@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
  * Somebody deletes the node of a waiter just before the holder in front of it releases, and the waiter hears of both
  * later. By then the next request has the lock.
  */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H26")
 class LostPlaceIT {

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** P6: unknown outcomes, one after the other. Each fault costs a second to reconnect, so the cases run concurrently. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 200)
 @Execution(ExecutionMode.CONCURRENT)
 class LostRepliesIT {
@@ -67,8 +67,8 @@ class LostRepliesIT {
             }
 
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            armed.get(20, TimeUnit.SECONDS);
-            Lease lease = wanted.get(20, TimeUnit.SECONDS);
+            armed.get(120, TimeUnit.SECONDS);
+            Lease lease = wanted.get(120, TimeUnit.SECONDS);
             assertThat(server.children(path)).hasSize(1);
             lease.verify();
             lease.close();

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 /** The end of a session with many nodes is one record in the server's log, which the server must be able to read again. */
 @Tag("H74")
 @Tag("soak")
-@Timeout(180)
+@Timeout(600)
 class ManyNodesIT {
     private static final String LONG_PATH = "/" + "x".repeat(199);
     private static final int REQUESTS = 12_000;
@@ -63,7 +63,7 @@ class ManyNodesIT {
     private static void awaitEarlierAnswers(ZooKeeperClient client) throws Exception {
         new InterProcessMutex(client, "/later")
                 .acquireAsync()
-                .get(30, TimeUnit.SECONDS)
+                .get(120, TimeUnit.SECONDS)
                 .close();
     }
 
@@ -81,7 +81,7 @@ class ManyNodesIT {
             try (ZooKeeperClient next = connect(server)) {
                 new InterProcessMutex(next, LONG_PATH)
                         .acquireAsync()
-                        .get(30, TimeUnit.SECONDS)
+                        .get(120, TimeUnit.SECONDS)
                         .close();
             }
         }
@@ -95,12 +95,12 @@ class ManyNodesIT {
             List<CompletableFuture<Lease>> all = queue(server, lock, 4000);
             assertThat(all).anyMatch(ManyNodesIT::isFull);
             all.forEach(future -> future.cancel(false));
-            await().atMost(Duration.ofSeconds(60))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> server.children(LONG_PATH).size() <= 1);
             awaitEarlierAnswers(client);
             List<CompletableFuture<Lease>> again =
                     Stream.generate(lock::acquireAsync).limit(2500).toList();
-            await().atMost(Duration.ofSeconds(60))
+            await().atMost(Duration.ofSeconds(120))
                     .until(() -> server.children(LONG_PATH).size() >= 2500);
             assertThat(again).noneMatch(ManyNodesIT::isFull);
         }

@@ -48,7 +48,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A lock with its own ACL, among users of the scheme digest. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class MutexAclIT {
     private static final Identity ALICE = new Identity("alice");
@@ -240,7 +240,7 @@ class MutexAclIT {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
             Fault fault = proxy.dropReply(lost, 1);
-            Lease lease = mutex(fresh).acquireAsync().get(20, TimeUnit.SECONDS);
+            Lease lease = mutex(fresh).acquireAsync().get(120, TimeUnit.SECONDS);
             assertThat(fault.hasFired()).isTrue();
             assertThat(server.children(path)).hasSize(1);
             Soon.get(lease.closeAsync());
@@ -256,7 +256,7 @@ class MutexAclIT {
                 ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
             Fault fault = proxy.dropReply(lost, 1);
             assertThat(mutex(fresh).acquireAsync())
-                    .failsWithin(Duration.ofSeconds(20))
+                    .failsWithin(Duration.ofSeconds(120))
                     .withThrowableThat()
                     .withCauseInstanceOf(LockAccessException.class);
             assertThat(fault.hasFired()).isTrue();
@@ -293,7 +293,7 @@ class MutexAclIT {
             assertRefused(() -> theirs.tryAcquire(Duration.ofSeconds(5)));
             assertRefused(() -> mutex(mallory).acquire());
             assertThat(theirs.acquireAsync())
-                    .failsWithin(Duration.ofSeconds(20))
+                    .failsWithin(Duration.ofSeconds(120))
                     .withThrowableThat()
                     .withCauseInstanceOf(LockAccessException.class);
             assertRefused(() -> theirs.participants());

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Exceptions of drivers and listeners are reported, leave nothing behind, and affect no one else. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 class MutexCallbackIT {
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -135,7 +135,7 @@ class MutexCallbackIT {
                             thrown -> assertRefused(thrown, driver.failure),
                             thrown -> assertRefused(thrown.getCause(), driver.failure));
         }
-        await("no node left").until(() -> server.children(path).isEmpty());
+        await().alias("no node left").until(() -> server.children(path).isEmpty());
         assertThat(server.watchCount()).isZero();
         new InterProcessMutex(client, path).tryAcquire().orElseThrow().close();
     }
@@ -160,10 +160,10 @@ class MutexCallbackIT {
             await().until(() -> !server.childWatchers(holder).isEmpty());
             driver.arm();
             held.close();
-            assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> waiting.get(120, TimeUnit.SECONDS))
                     .cause()
                     .satisfies(thrown -> assertRefused(thrown, driver.failure));
-            await("no node left").until(() -> server.children(path).isEmpty());
+            await().alias("no node left").until(() -> server.children(path).isEmpty());
         }
     }
 
@@ -198,7 +198,7 @@ class MutexCallbackIT {
         lease.onLost(told::incrementAndGet);
 
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
-        Lease granted = next.get(20, TimeUnit.SECONDS);
+        Lease granted = next.get(120, TimeUnit.SECONDS);
         // Of the lease once; of the connection: suspended, expired, connected.
         await().until(() -> told.get() >= 3);
         await().until(() -> dependents.stream().allMatch(CompletableFuture::isCompletedExceptionally));

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What a mutex may and may not believe of a follower that has lost its leader and still answers from the past. */
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 class MutexEnsembleIT {
     private static final Duration SESSION = Duration.ofSeconds(8);
     private static final Duration LONG_SESSION = Duration.ofSeconds(30);
@@ -93,7 +93,7 @@ class MutexEnsembleIT {
                 connected.countDown();
             }
         });
-        assertThat(connected.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(connected.await(120, TimeUnit.SECONDS)).isTrue();
         return zooKeeper;
     }
 
@@ -197,7 +197,7 @@ class MutexEnsembleIT {
             long creates = proxy.requestsSeen().of(RequestType.CREATE2);
 
             follower.cutFrom(leader);
-            held.closeAsync().get(20, TimeUnit.SECONDS);
+            held.closeAsync().get(120, TimeUnit.SECONDS);
             assertThat(ahead.getChildren(path, false)).isEmpty();
             assertThat(mutex.tryAcquire()).isEmpty();
             assertThat(proxy.requestsSeen().of(RequestType.CREATE2)).isEqualTo(creates);

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** P1, P7, P8: who holds, who knows it, and what the others can rely on. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexExclusionIT {
     private static final Duration SESSION = Duration.ofSeconds(6);
@@ -70,9 +70,9 @@ class MutexExclusionIT {
                 proxy.accept();
             });
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            expired.get(20, TimeUnit.SECONDS);
+            expired.get(120, TimeUnit.SECONDS);
 
-            Lease lease = wanted.get(20, TimeUnit.SECONDS);
+            Lease lease = wanted.get(120, TimeUnit.SECONDS);
             long newSession = client.zooKeeper().orElseThrow().getSessionId();
             assertThat(server.children(path)).hasSize(1);
             assertThat(server.owner(path + "/" + server.children(path).get(0))).hasValue(newSession);
@@ -94,7 +94,7 @@ class MutexExclusionIT {
             long old = System.nanoTime() + SESSION.dividedBy(2).toNanos();
             await().pollInterval(Duration.ofMillis(10)).until(() -> System.nanoTime() - old > 0);
             reply.release();
-            Lease lease = wanted.get(20, TimeUnit.SECONDS);
+            Lease lease = wanted.get(120, TimeUnit.SECONDS);
             Soon.await().until(lease::isValid);
             lease.close();
         }
@@ -131,7 +131,7 @@ class MutexExclusionIT {
             late.close();
             await().until(() -> one.zooKeeper().orElseThrow().getSessionId() != expired
                     && one.connectionState() == ConnectionState.CONNECTED);
-            late.closeAsync().get(20, TimeUnit.SECONDS); // whatever the release deletes is deleted
+            late.closeAsync().get(120, TimeUnit.SECONDS); // whatever the release deletes is deleted
             assertThat(first.tryAcquire()).isEmpty();
             next.verify();
             next.close();

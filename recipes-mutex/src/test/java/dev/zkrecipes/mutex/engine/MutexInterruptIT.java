@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What an interruption does: the contracts of InterProcessLock and of java.util.concurrent.locks.Lock. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 class MutexInterruptIT {
     private static final Duration AT_ONCE = Duration.ofMillis(500);
 

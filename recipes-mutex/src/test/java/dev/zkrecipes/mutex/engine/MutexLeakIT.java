@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** P5: after any ending of an acquire no node, no watch and no thread is left, and the lock is free. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(120)
+@Timeout(600)
 class MutexLeakIT {
     private static final Duration SESSION = Duration.ofSeconds(30);
 
@@ -62,7 +62,7 @@ class MutexLeakIT {
     }
 
     private void assertNothingIsLeft() {
-        await("an empty queue")
+        await().alias("an empty queue")
                 .untilAsserted(() -> assertThat(server.children(path)).isEmpty());
         assertThat(server.watchCount()).as("watches at the server").isZero();
     }
@@ -199,15 +199,15 @@ class MutexLeakIT {
                 }
             }
             for (Future<?> leave : leaving) {
-                leave.get(20, TimeUnit.SECONDS);
+                leave.get(120, TimeUnit.SECONDS);
             }
-            CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0])).get(20, TimeUnit.SECONDS);
+            CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0])).get(120, TimeUnit.SECONDS);
             while (failed.get() == 0) {
                 // On a slow machine all have left before their driver was asked: now nobody leaves.
                 flaky.acquireAsync()
                         .thenCompose(Lease::closeAsync)
                         .handle((closed, failure) -> failure == null ? 0 : failed.incrementAndGet())
-                        .get(20, TimeUnit.SECONDS);
+                        .get(120, TimeUnit.SECONDS);
             }
             assertNothingIsLeft();
             assertThat(left).as("acquires that left the queue").hasValueGreaterThan(50);
@@ -262,7 +262,7 @@ class MutexLeakIT {
             leaver = leave(workers, shared, limit);
         }
         awaitNodes(3, most, leaver);
-        await("one has left")
+        await().alias("one has left")
                 .atMost(Duration.ofMinutes(1))
                 .until(() -> server.children(path).size() == 2);
         assertThat(stayer.isAlive()).isTrue();

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which nodes are in the queue, what is shown of them, and what does not belong there. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MutexParticipantsIT {
@@ -118,7 +118,7 @@ class MutexParticipantsIT {
         await().until(() -> server.children(path).size() == 2);
         assertThat(annas.participants()).extracting(Participant::owner).containsExactly("ben", "ben");
         held.close();
-        third.get(20, TimeUnit.SECONDS).close();
+        third.get(120, TimeUnit.SECONDS).close();
         assertThat(annas.participants()).isEmpty();
     }
 
@@ -183,7 +183,7 @@ class MutexParticipantsIT {
         assertThatThrownBy(() -> next.tryAcquire(Duration.ofSeconds(1)))
                 .isExactlyInstanceOf(IncompatibleNodeException.class);
         assertThat(next.acquireAsync())
-                .failsWithin(Duration.ofSeconds(20))
+                .failsWithin(Duration.ofSeconds(120))
                 .withThrowableThat()
                 .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
         assertThatThrownBy(next::participants).isExactlyInstanceOf(IncompatibleNodeException.class);
@@ -205,9 +205,9 @@ class MutexParticipantsIT {
         String foreign = path + "/0123456789abcdef0123456789abcdef-__WRIT__0000000009";
         createEphemeral(foreign);
         held.close();
-        Lease next = wanted.get(20, TimeUnit.SECONDS); // a hand-over costs no list, and what came behind is behind
+        Lease next = wanted.get(120, TimeUnit.SECONDS); // a hand-over costs no list, and what came behind is behind
         assertThat(new InterProcessMutex(anna, path).acquireAsync())
-                .failsWithin(Duration.ofSeconds(20))
+                .failsWithin(Duration.ofSeconds(120))
                 .withThrowableThat()
                 .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
         next.close();
@@ -271,7 +271,7 @@ class MutexParticipantsIT {
         List<CompletableFuture<Lease>> wanted =
                 Stream.generate(mutex::acquireAsync).limit(20).toList();
         for (CompletableFuture<Lease> each : wanted) {
-            each.get(20, TimeUnit.SECONDS).close();
+            each.get(120, TimeUnit.SECONDS).close();
         }
         assertThat(mutex.participants()).isEmpty();
         assertThat(server.requests().minus(before).of(RequestType.GET_ACL)).isEqualTo(children);
@@ -298,6 +298,6 @@ class MutexParticipantsIT {
         assertThat(mutex.participants()).extracting(Participant::holding).startsWith(true);
         assertThat(wanted).isNotDone();
         server.deleteNode(path + "/" + third);
-        wanted.get(20, TimeUnit.SECONDS).close();
+        wanted.get(120, TimeUnit.SECONDS).close();
     }
 }

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A holder whose process is stopped for longer than its session lasts. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexPauseIT {
     private static final String PATH = "/pause/lock";
@@ -49,12 +49,12 @@ class MutexPauseIT {
                 ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             Process holder =
                     processes.start(PausedHolder.class, server.connectString(), PATH, TARGET, diary.toString());
-            await().atMost(Duration.ofSeconds(40)).until(() -> !read("token").isEmpty());
+            await().atMost(Duration.ofSeconds(120)).until(() -> !read("token").isEmpty());
             Lease rival;
             try (FrozenJvm frozen = FrozenJvm.freeze(holder)) {
                 assertThat(frozen).isNotNull();
                 long frozenAt = System.nanoTime();
-                rival = new InterProcessMutex(client, PATH).acquireAsync().get(20, TimeUnit.SECONDS);
+                rival = new InterProcessMutex(client, PATH).acquireAsync().get(120, TimeUnit.SECONDS);
                 client.zooKeeper().orElseThrow().multi(List.of(rival.guard(), Op.setData(TARGET, new byte[] {3}, -1)));
                 // The rival may come before the holder's own clock has run down: let that be past, too.
                 long past = frozenAt + PausedHolder.SESSION.plusMillis(500).toNanos();

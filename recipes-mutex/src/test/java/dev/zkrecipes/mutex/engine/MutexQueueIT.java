@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** P2, P6: no waiter is forgotten, whatever happens to requests, replies, events and nodes. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexQueueIT {
     private static final Duration SESSION = Duration.ofSeconds(6);
@@ -95,7 +95,7 @@ class MutexQueueIT {
             assertThat(server.children(path)).containsExactlyInAnyOrderElementsOf(before);
 
             held.close();
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -118,7 +118,7 @@ class MutexQueueIT {
             }
             assertThat(otherThan(holder)).isNotEqualTo(waiter);
             held.close();
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -132,7 +132,7 @@ class MutexQueueIT {
             String holder = server.children(path).get(0);
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
             server.deleteNode(path + "/" + otherThan(holder));
-            assertThatThrownBy(() -> wanted.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> wanted.get(120, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .cause()
                     .isInstanceOf(QueuePlaceLostException.class)
@@ -162,7 +162,7 @@ class MutexQueueIT {
             watch.awaitReached(Duration.ofSeconds(20));
             held.close();
             watch.release();
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -182,7 +182,7 @@ class MutexQueueIT {
             assertThat(server.eventsSent()).isEqualTo(events);
             assertThat(server.childWatchers(holder)).hasSize(1);
             held.close();
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -203,7 +203,7 @@ class MutexQueueIT {
             }
             assertThat(wanted).isNotDone();
             server.deleteNode(holder);
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -235,7 +235,7 @@ class MutexQueueIT {
                         () -> client.zooKeeper().orElseThrow().removeAllWatches(node, Watcher.WatcherType.Any, false));
             }
             held.close();
-            wanted.get(20, TimeUnit.SECONDS).close();
+            wanted.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -257,7 +257,7 @@ class MutexQueueIT {
             CompletableFuture<Lease> async = mutex.acquireAsync();
             workers.start("blocking", () -> mutex.acquire().close());
             held.close();
-            async.get(20, TimeUnit.SECONDS).close();
+            async.get(120, TimeUnit.SECONDS).close();
             workers.join(Duration.ofSeconds(20));
         } finally {
             wakeUp.countDown();
@@ -292,7 +292,7 @@ class MutexQueueIT {
             await().until(() -> server.children(path).size() == 2);
             assertThat(server.childWatchers(holder)).hasSize(1);
             held.close();
-            staying.get(20, TimeUnit.SECONDS).close();
+            staying.get(120, TimeUnit.SECONDS).close();
         }
     }
 
@@ -331,7 +331,7 @@ class MutexQueueIT {
                 });
             }
             held.close();
-            CompletableFuture.allOf(all).get(20, TimeUnit.SECONDS);
+            CompletableFuture.allOf(all).get(120, TimeUnit.SECONDS);
         }
     }
 }

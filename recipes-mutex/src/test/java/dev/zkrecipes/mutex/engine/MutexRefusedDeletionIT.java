@@ -31,7 +31,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** A client that may join but not delete, on a path whose rights it did not choose. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H47")
 class MutexRefusedDeletionIT {
@@ -104,7 +104,7 @@ class MutexRefusedDeletionIT {
         String node = node();
         for (int i = 0; i < 2; i++) {
             assertThat(lease.closeAsync())
-                    .failsWithin(Duration.ofSeconds(20))
+                    .failsWithin(Duration.ofSeconds(120))
                     .withThrowableThat()
                     .satisfies(failure -> assertNames(node, failure.getCause()));
         }
@@ -127,7 +127,7 @@ class MutexRefusedDeletionIT {
         String ghost = node();
         closeInVain(lease);
         assertThat(mutex.acquireAsync())
-                .failsWithin(Duration.ofSeconds(20))
+                .failsWithin(Duration.ofSeconds(120))
                 .withThrowableThat()
                 .satisfies(failure -> assertNames(ghost, failure.getCause()));
         assertNames(ghost, catchThrowableOfType(LockAccessException.class, mutex::tryAcquire));

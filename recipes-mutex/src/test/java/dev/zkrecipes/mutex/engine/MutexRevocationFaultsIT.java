@@ -171,7 +171,7 @@ class MutexRevocationFaultsIT extends RevocationStage {
         Revocation revocation = own.withGrace(LONG).request(holder);
         holding.close();
         assertThat(revocation.outcome())
-                .failsWithin(Duration.ofSeconds(20))
+                .failsWithin(Duration.ofSeconds(120))
                 .withThrowableThat()
                 .withCauseInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> own.request(holder)).isInstanceOf(ClientClosedException.class);

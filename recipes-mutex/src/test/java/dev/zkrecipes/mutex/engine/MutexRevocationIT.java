@@ -244,7 +244,7 @@ class MutexRevocationIT extends RevocationStage {
                             }
                         },
                         null);
-        assertThat(refused.get(20, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+        assertThat(refused.get(120, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
         lease.close();
     }
 }

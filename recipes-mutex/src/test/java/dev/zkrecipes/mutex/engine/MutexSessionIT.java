@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Roots of connections, and what becomes of waiters and of deletes when a session ends. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 class MutexSessionIT {
     private final EmbeddedZooKeeper server;
     private final String name;
@@ -70,8 +70,8 @@ class MutexSessionIT {
             // Behind a waiter, it watches what that one waits for.
             await().until(() -> server.childWatchers(chroot + "/" + first).size() == 2);
             lease.close();
-            waiting.get(20, TimeUnit.SECONDS).close();
-            behind.get(20, TimeUnit.SECONDS).close();
+            waiting.get(120, TimeUnit.SECONDS).close();
+            behind.get(120, TimeUnit.SECONDS).close();
             assertThat(server.children(chroot)).isEmpty();
         }
     }
@@ -111,7 +111,7 @@ class MutexSessionIT {
             List<CompletableFuture<Lease>> waiting = new ArrayList<>();
             for (int i = 0; i < each; i++) {
                 InterProcessMutex mutex = new InterProcessMutex(client, path + "/" + i);
-                leases.add(mutex.acquireAsync().get(20, TimeUnit.SECONDS));
+                leases.add(mutex.acquireAsync().get(120, TimeUnit.SECONDS));
                 waiting.add(mutex.acquireAsync());
             }
             InterProcessMutex unknown = new InterProcessMutex(client, path + "/unknown");
@@ -148,7 +148,7 @@ class MutexSessionIT {
                 }
                 new InterProcessMutex(other, path + "/unknown").acquire().close();
             }
-            CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0])).get(20, TimeUnit.SECONDS);
+            CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0])).get(120, TimeUnit.SECONDS);
         }
     }
 }

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A server that asks for certificates, which this test makes. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ResourceLock("the secure port")
@@ -116,7 +116,7 @@ class MutexTlsIT {
     private static void assertRefused(ZooKeeperClient client, String... words) throws InterruptedException {
         InterProcessMutex mutex = new InterProcessMutex(client, "/tls/refused");
         Soon.await()
-                .atMost(Duration.ofSeconds(40))
+                .atMost(Duration.ofSeconds(120))
                 .untilAsserted(() -> assertThatThrownBy(mutex::tryAcquire)
                         .isInstanceOf(LockConnectionException.class)
                         .hasMessageContaining("never since the client was made")

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.mutex.engine;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Release without waiting, on a real server: what the same process may rely on, and what another one sees. */
 @WithZooKeeper
-@Timeout(60)
+@Timeout(600)
 class ReleaseInBackgroundIT {
     private static final LockOptions BACKGROUND = LockOptions.defaults().withReleaseInBackground();
 
@@ -54,7 +54,7 @@ class ReleaseInBackgroundIT {
 
             CompletableFuture<Lease> next = mutex.acquireAsync();
             proxy.resume();
-            try (Lease second = next.get(20, TimeUnit.SECONDS)) {
+            try (Lease second = next.get(120, TimeUnit.SECONDS)) {
                 assertThat(second.fencingToken()).isGreaterThan(token);
                 assertThat(server.children(path)).hasSize(1);
             }
@@ -70,7 +70,7 @@ class ReleaseInBackgroundIT {
             CompletableFuture<Lease> waiting = new InterProcessMutex(other, path).acquireAsync();
             await().until(() -> server.children(path).size() == 2);
             held.close();
-            waiting.get(20, TimeUnit.SECONDS).close();
+            waiting.get(120, TimeUnit.SECONDS).close();
         }
     }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A release waits for its confirmation only as long as there is a connection that can bring it. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H86")
 class ReleaseThatLosesItsConnectionIT {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /** A mutex of a client behind a proxy, and another client that asks for it. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class RevocationStage {

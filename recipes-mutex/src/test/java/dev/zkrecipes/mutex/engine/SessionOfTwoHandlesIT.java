@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
  * depends on whether the second handle's request to close it arrived before.
  */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(600)
 class SessionOfTwoHandlesIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     /** Does not expire while a test runs. */

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
  * ZooKeeper's client tells nobody that the connection is lost if a {@code removeWatches} with {@code local = true} is
  * lost with it.
  */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper(tickTimeMillis = 100)
 class UntoldDisconnectIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What others write reaches messages and logs only in a form that cannot forge a line; what we write is no secret. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class UntrustedTextIT {
     private final EmbeddedZooKeeper server;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** ZooKeeper never removes a container that never had a child: an acquire that gives up has to do that. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 @Tag("H87")
 class UnusedContainerIT {

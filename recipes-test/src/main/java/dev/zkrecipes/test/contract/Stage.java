@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
  * The setting of a suite's tests: one server and the same two clients, and a separate scene for each test. A test that
  * hangs fails, even in a wait that no interrupt ends, because it has its own thread.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class Stage {

@@ -38,7 +38,7 @@ import org.junit.platform.testkit.engine.Events;
 
 /** The suites find what is wrong with a lock, and nothing with a sound one. */
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 class BrokenLocksIT {
     private static final Recipe.Maker SOUND = decidingBy((predecessors, self) ->
             predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors.get(predecessors.size() - 1)));

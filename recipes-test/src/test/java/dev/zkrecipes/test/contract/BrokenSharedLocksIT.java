@@ -37,7 +37,7 @@ import org.junit.platform.testkit.engine.Events;
 
 /** The suites for read-write locks and semaphores find what is wrong with one, and nothing with a sound one. */
 @Tag("soak")
-@Timeout(120)
+@Timeout(600)
 class BrokenSharedLocksIT {
     private static final String DOWNGRADE = "downgrade_keepsPlaceAndToken_aheadOfQueuedWriters";
 
@@ -274,7 +274,7 @@ class BrokenSharedLocksIT {
     /** Returns whether the other one has come; if not, it is done. */
     private static boolean meet(CyclicBarrier both) throws InterruptedException {
         try {
-            both.await(10, TimeUnit.SECONDS);
+            both.await(120, TimeUnit.SECONDS);
             return true;
         } catch (BrokenBarrierException | TimeoutException e) {
             return false;

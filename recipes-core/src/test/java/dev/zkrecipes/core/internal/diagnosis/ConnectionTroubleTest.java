@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(600)
 class ConnectionTroubleTest {
     private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(3);
 
@@ -39,7 +39,7 @@ class ConnectionTroubleTest {
     }
 
     private Runnable nextFinding() throws InterruptedException {
-        Runnable finding = findings.poll(20, TimeUnit.SECONDS);
+        Runnable finding = findings.poll(120, TimeUnit.SECONDS);
         assertThat(finding).isNotNull();
         return finding;
     }

@@ -246,7 +246,7 @@ class AdaptedLockTest {
                     }));
                 }
                 for (Future<?> each : closing) {
-                    each.get(20, TimeUnit.SECONDS);
+                    each.get(120, TimeUnit.SECONDS);
                 }
             }
         } finally {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What an acquire and a release take with nobody else there: requests, tasks of the engine, waits of the caller. */
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a caller that is not granted spins
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a caller that is not granted spins
 class CycleCostTest {
     private final WaitingScheduler scheduler = new WaitingScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);

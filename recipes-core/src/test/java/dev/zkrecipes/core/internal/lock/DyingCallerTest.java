@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Whatever a thread dies of while it acquires: nothing is granted to nobody. */
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a caller that is not granted spins
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a caller that is not granted spins
 @Tag("H79")
 class DyingCallerTest {
     private static final String OTHER = "0123456789abcdef0123456789abcdef-lock-0000000000";

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A foreign lock that works on a client: its leases are the client's as those of an engine lock are. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ForeignLockOnClientTest {
     private static final Duration MOST = Duration.ofMillis(400);
 

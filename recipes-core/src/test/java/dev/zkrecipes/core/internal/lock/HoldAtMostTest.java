@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Leases that end when they were held for long enough, and whatever races with that. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HoldAtMostTest {
     private static final Duration MOST = Duration.ofMillis(400);
     private static final Duration TICK = Duration.ofMillis(1);

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Holds are known by thread, client and path, whatever object they go through. */
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a thread that waits for itself spins
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a thread that waits for itself spins
 @Tag("H99")
 class HoldsByThreadTest {
     private static final String PATH = "/locks/orders";

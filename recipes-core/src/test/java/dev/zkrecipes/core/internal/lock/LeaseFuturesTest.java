@@ -66,7 +66,7 @@ class LeaseFuturesTest {
 
     private static void assertForgotten(List<WeakReference<Object>> answers) {
         Object kept = answers.get(0).get(); // may be the one for all
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
+        Awaitility.await().atMost(Duration.ofSeconds(120)).until(() -> {
             System.gc();
             return answers.stream().allMatch(answer -> answer.refersTo(null) || answer.refersTo(kept));
         });

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** One more hold on what a thread holds: what it costs, and what it leaves. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ReentryTest {
     private static final int CYCLES = 20_000;
     private static final int RUNS = 20;
@@ -97,7 +97,7 @@ class ReentryTest {
             closed.add(new WeakReference<>(last));
             last = next;
         }
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
+        Awaitility.await().atMost(Duration.ofSeconds(120)).until(() -> {
             System.gc();
             return closed.stream().allMatch(lease -> lease.refersTo(null));
         });

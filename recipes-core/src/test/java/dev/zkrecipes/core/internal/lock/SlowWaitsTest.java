@@ -43,7 +43,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** What a wait that gets long costs, and who is told. */
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SlowWaitsTest {
     private static final String HOLDER = "0123456789abcdef0123456789abcdef-lock-0000000000";
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** How a thread waits for the engine. */
-@Timeout(60)
+@Timeout(600)
 @Tag("H118")
 class BlockingTest {
     private static final Duration SHORT = Duration.ofMillis(50);

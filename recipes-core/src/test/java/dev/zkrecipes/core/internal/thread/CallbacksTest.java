@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** User code may block, and never keeps other user code from running. */
-@Timeout(60)
+@Timeout(600)
 @Tag("H76")
 class CallbacksTest {
     private static final int MANY = 100;
@@ -56,7 +56,7 @@ class CallbacksTest {
     private Thread ranBy(Executor executor) throws Exception {
         CompletableFuture<Thread> ran = new CompletableFuture<>();
         executor.execute(() -> ran.complete(Thread.currentThread()));
-        return ran.get(30, TimeUnit.SECONDS);
+        return ran.get(120, TimeUnit.SECONDS);
     }
 
     @Test
@@ -67,7 +67,7 @@ class CallbacksTest {
                     blocked.countDown();
                     block();
                 }));
-        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(blocked.await(120, TimeUnit.SECONDS)).isTrue();
         assertThat(ranBy(callbacks::run).getName()).startsWith("zkrecipes-callback-");
         assertThat(ranBy(callbacks::tellLoss).getName()).startsWith("zkrecipes-loss-");
     }
@@ -76,7 +76,7 @@ class CallbacksTest {
     void idleThreads_end() throws Exception {
         threads.add(ranBy(callbacks::run));
         threads.add(ranBy(callbacks::tellLoss));
-        await().atMost(Duration.ofSeconds(40)).until(() -> threads.stream().noneMatch(Thread::isAlive));
+        await().atMost(Duration.ofSeconds(120)).until(() -> threads.stream().noneMatch(Thread::isAlive));
         assertThat(ranBy(callbacks::run)).as("one is made when it is needed").isNotIn(threads);
     }
 
@@ -150,7 +150,7 @@ class CallbacksTest {
                     used.add(Thread.currentThread());
                     done.countDown();
                 }));
-        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(done.await(120, TimeUnit.SECONDS)).isTrue();
         assertThat(used).hasSizeLessThanOrEqualTo(CallbackThreads.MOST);
     }
 
@@ -173,7 +173,7 @@ class CallbacksTest {
         clock.advance(CallbackThreads.PATIENCE); // none has ended since
         await().until(() -> begun.getCount() == MANY - CallbackThreads.MOST);
         clock.advance(CallbackThreads.PATIENCE);
-        assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(begun.await(120, TimeUnit.SECONDS)).isTrue();
 
         clock.advance(CallbackThreads.PATIENCE);
         assertThat(pool.getCorePoolSize()).isEqualTo(CallbackThreads.MOST);
@@ -193,7 +193,7 @@ class CallbacksTest {
             });
         }
         callbacks.run(later::countDown);
-        assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(ended.await(120, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

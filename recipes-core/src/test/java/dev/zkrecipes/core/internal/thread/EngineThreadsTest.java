@@ -19,7 +19,7 @@ class EngineThreadsTest {
         maker.setPriority(Thread.MIN_PRIORITY);
         maker.setDaemon(false);
         maker.start();
-        Thread engine = made.get(20, TimeUnit.SECONDS);
+        Thread engine = made.get(120, TimeUnit.SECONDS);
         assertThat(engine.getName()).isEqualTo("zkrecipes-engine-0");
         assertThat(engine.isDaemon()).isTrue();
         assertThat(engine.getPriority()).isEqualTo(Thread.NORM_PRIORITY);
