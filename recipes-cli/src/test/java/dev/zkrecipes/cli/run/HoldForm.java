@@ -34,7 +34,7 @@ enum HoldForm {
     /** A script that takes the lock, says who it is, and goes on for ever, with children that have the descriptor. */
     String script(String path, String fifo) {
         return "hold='" + path + "' fifo='" + fifo + "'; "
-                + start.replace("$hold", "\"$ZKLOCK\" hold --grace 1 -n $hold")
+                + start.replace("$hold", "\"$ZKLOCK\" hold --grace 1 -w 90 $hold")
                 + "; read -r fence session node <&9 || exit 3; echo session $session; echo script $$; while :; do sleep 0.1; done";
     }
 }
