@@ -71,6 +71,8 @@ class MutexTlsIT {
         elsewhereKeys = elsewhere.join();
         serverKeys.trust(clientKeys, expiredKeys);
         clientKeys.trust(serverKeys, expiredKeys, elsewhereKeys);
+        expiredKeys.trust(clientKeys);
+        elsewhereKeys.trust(clientKeys);
         strangersKeys.trust(strangersKeys);
         port = server.openSecurePort(serverKeys);
     }
