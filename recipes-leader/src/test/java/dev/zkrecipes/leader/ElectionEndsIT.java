@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * takes its time, and its work does not heed interrupts. No close has a limit here that a test would live to see,
  * unless it sets one.
  */
-@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 @Tag("H153")
 class ElectionEndsIT {

@@ -31,7 +31,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /** A context closes while its job works on, whatever interrupts it: nobody else may run it before it has ended. */
-@Timeout(60)
+@Timeout(600)
 @WithZooKeeper
 class ContextEndIT {
 

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.cli.run;
 
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What happens to the folder in which zklock is installed, while it runs and between runs. */
-@Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class InstalledFolderIT {
     private static final String UNTIL_TOLD =

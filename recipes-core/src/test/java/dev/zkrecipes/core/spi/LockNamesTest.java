@@ -46,7 +46,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("H133")
-@Timeout(120)
+@Timeout(600)
 class LockNamesTest {
     private static final Instant MOMENT = Instant.parse("2026-03-29T00:30:00Z");
 

@@ -54,7 +54,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Clients that log in by SASL: what they get if that works, and what they say if it does not. */
 @Tag("alone")
 @Tag("H139")
-@Timeout(180)
+@Timeout(600)
 class KerberosIT {
     private static final String KRB5 = "java.security.krb5.conf";
     private static final String JAAS = "java.security.auth.login.config";
@@ -160,7 +160,7 @@ class KerberosIT {
         CountDownLatch connected = new CountDownLatch(1);
         try (ZooKeeper zk =
                 new ZooKeeper("127.0.0.1:" + server.port(), 20_000, event -> connected.countDown(), nobody)) {
-            assertThat(connected.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(connected.await(120, TimeUnit.SECONDS)).isTrue();
             return zk.getChildren("/", false);
         }
     }
@@ -360,7 +360,7 @@ class KerberosIT {
                     }
                 },
                 config)) {
-            assertThat(connected.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(connected.await(120, TimeUnit.SECONDS)).isTrue();
             try (ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
                 assertThatThrownBy(new InterProcessMutex(client, "/open")::acquire)
                         .isInstanceOf(LockAccessException.class)

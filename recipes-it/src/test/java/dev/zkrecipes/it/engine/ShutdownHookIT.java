@@ -74,7 +74,7 @@ class ShutdownHookIT {
         try (ChildJvms processes = new ChildJvms();
                 ZooKeeperClient client = TestClients.connect(server.connectString())) {
             Process process = processes.start(LeadingProcess.class, server.connectString(), path, folder.toString());
-            Soon.await().atMost(Duration.ofSeconds(40)).until(() -> Files.exists(folder.resolve("leading")));
+            Soon.await().atMost(Duration.ofSeconds(120)).until(() -> Files.exists(folder.resolve("leading")));
             LeaderElection next = new LeaderElection(client, path);
             CompletableFuture<Boolean> hasStopped = new CompletableFuture<>();
             next.addListener(new LeaderListener() {

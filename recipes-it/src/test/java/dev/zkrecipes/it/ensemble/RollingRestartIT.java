@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 /** Three servers are restarted in turn, twice, as an upgrade does it. Of three candidates, the leader keeps its one term. */
 @Tag("soak")
 @Tag("H148")
-@Timeout(400)
+@Timeout(600)
 class RollingRestartIT {
     private static final Duration SESSION = Duration.ofSeconds(60);
     private static final int CANDIDATES = 3;

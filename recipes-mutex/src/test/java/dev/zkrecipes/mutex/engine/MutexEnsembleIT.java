@@ -234,7 +234,7 @@ class MutexEnsembleIT {
                 other.setData(own, new byte[0], -1, (rc, node, context, stat) -> {}, null);
                 other.getData(counter, false, (rc, node, context, data, stat) -> read.complete(data), null);
                 ensemble.heal();
-                assertThat(read).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(new byte[] {1});
+                assertThat(read).succeedsWithin(Duration.ofSeconds(120)).isEqualTo(new byte[] {1});
             }
         }
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Leases that are closed later, by the client's timer, and holds that another thread than their own gives back. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CloseAfterTest {
     private static final Duration DELAY = Duration.ofSeconds(2);
     private static final Duration TICK = Duration.ofMillis(1);
