@@ -204,8 +204,8 @@ public final class ZooKeeperClientBuilder {
     /**
      * ZooKeeper's own client settings, such as TLS and SASL, for sessions that the client opens. If a SASL login fails,
      * the client does not connect: its state is {@link ConnectionState#AUTH_FAILED}, requests fail with a {@link
-     * LockAccessException} that names the cause, and it tries again after pauses of up to a minute. To connect as nobody
-     * though there is a JAAS configuration, set {@code zookeeper.sasl.client=false}.
+     * LockAccessException} that names the cause, and it tries again after pauses of up to a minute. To connect as
+     * nobody though there is a JAAS configuration, set {@code zookeeper.sasl.client=false}.
      *
      * @param config the settings; {@code zookeeper.disableAutoWatchReset} must not be set, and with TLS {@code
      *     zookeeper.clientCnxnSocket} must speak it, and key and trust store can be loaded

@@ -95,15 +95,15 @@ public final class Term {
      * }
      * }</pre>
      *
-     * @param atMost how long to wait; a suspended term is lost anyway when the session time-out has passed
+     * @param timeout how long to wait; a suspended term is lost anyway when the session time-out has passed
      * @return whether the term is {@linkplain #isValid valid}; false if it has ended, or the time is over
-     * @throws IllegalArgumentException if {@code atMost} is negative
+     * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits, as the end of the term does
      *     to the thread of {@link LeaderElection#run}
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
-    public boolean awaitValid(Duration atMost) throws InterruptedException {
-        return engine.awaitProof(this::state, atMost) == LeaseState.HELD;
+    public boolean awaitValid(Duration timeout) throws InterruptedException {
+        return engine.awaitProof(this::state, timeout) == LeaseState.HELD;
     }
 
     /**

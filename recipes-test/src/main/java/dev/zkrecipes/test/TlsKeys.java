@@ -81,7 +81,8 @@ public final class TlsKeys {
      * @throws UncheckedIOException if they cannot be made
      */
     public static TlsKeys signed(Path folder, String name, String... options) {
-        TlsKeys keys = new TlsKeys(folder, name);
+        Objects.requireNonNull(options, "options");
+        TlsKeys keys = new TlsKeys(Objects.requireNonNull(folder, "folder"), Objects.requireNonNull(name, "name"));
         keys.runKeytool(AUTHORITY, "-ext", "bc:c");
         keys.runKeytool(
                 name,

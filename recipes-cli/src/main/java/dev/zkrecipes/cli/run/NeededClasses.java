@@ -10,8 +10,8 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * Loads the classes that holding, losing and releasing a lock can need. They are loaded before the lock is held, because
- * an installation may overwrite {@code zklock.jar} while a command runs.
+ * Loads the classes that holding, losing and releasing a lock can need. They are loaded before the lock is held,
+ * because an installation may overwrite {@code zklock.jar} while a command runs.
  */
 final class NeededClasses extends Thread {
     private static final String CLASS = ".class";

@@ -150,18 +150,19 @@ public final class LockInternals {
      * the server by itself as soon as it is connected.
      *
      * @param state that of a lease, or of what stands on one
-     * @param atMost how long to wait
+     * @param timeout how long to wait
      * @return the last state that it saw; SUSPENDED if the time is over
-     * @throws IllegalArgumentException if {@code atMost} is negative
+     * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
-    public LeaseState awaitProof(Supplier<LeaseState> state, Duration atMost) throws InterruptedException {
-        Blocking.requireNotNegative(atMost);
+    public LeaseState awaitProof(Supplier<LeaseState> state, Duration timeout) throws InterruptedException {
+        Objects.requireNonNull(state, "state");
+        Blocking.requireNotNegative(timeout);
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         CompletableFuture<Void> never = new CompletableFuture<>();
-        Deadline deadline = Deadline.after(atMost, client.scheduler());
+        Deadline deadline = Deadline.after(timeout, client.scheduler());
         LeaseState seen = state.get();
         while (seen == LeaseState.SUSPENDED && deadline.remainingNanos() > 0) {
             long nanos = Math.min(deadline.remainingNanos(), LOOK_AGAIN.toNanos());
@@ -192,6 +193,7 @@ public final class LockInternals {
      * @return false if the work has not ended in time
      */
     public boolean awaitClosed(CompletableFuture<CompletableFuture<Void>> ended) {
+        Objects.requireNonNull(ended, "ended");
         if (!Blocking.mayBlock(client.scheduler())) {
             return true;
         }

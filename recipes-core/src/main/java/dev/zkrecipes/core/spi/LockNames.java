@@ -68,6 +68,7 @@ public final class LockNames {
      * @return false if {@link #textOf} refuses every value of the type
      */
     public static boolean accepts(Class<?> type) {
+        Objects.requireNonNull(type, "type");
         Class<?> boxed = MethodType.methodType(type).wrap().returnType();
         boolean mayBeAnEnum = boxed.isInterface() && !isContainer(boxed);
         return mayBeAnEnum

@@ -38,7 +38,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out what is at the addresses of a connect string: asks as an operator would, for ZooKeeper's {@code srvr}, and
- * shakes hands by TLS. It opens no session. Blocks for a few seconds for each address at most, but for the name service.
+ * shakes hands by TLS. It opens no session. Blocks for a few seconds for each address at most, but for the name
+ * service.
  */
 public final class ServerProbe {
     private static final int MOST_SERVERS = 3;

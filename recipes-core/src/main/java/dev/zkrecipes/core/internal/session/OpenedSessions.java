@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens a session, and the next one as soon as it has ended. Before that the client logs in, if it has to. After a
- * failure, the pauses before the next try double up to {@link #LONGEST_PAUSE}. What can only be mended from outside fails
- * the requests: those that wait for the try, and those that come in the pause behind it. After a
- * refusal of a connected session without a login, the next is opened on demand: only a request shows what it is worth.
+ * failure, the pauses before the next try double up to {@link #LONGEST_PAUSE}. What this client cannot mend by itself
+ * fails the requests: those that wait for the try, and those that come in the pause behind it. After a refusal of a
+ * connected session without a login, the next is opened on demand: only a request shows what it is worth.
  */
 public final class OpenedSessions implements SessionSource {
     public static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One session: its state, the {@linkplain SessionProof proof} that it lives, and what belongs to it.
  *
- * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()}, {@link #isTakenForLost()} and what
- * never changes.
+ * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()}, {@link #isTakenForLost()} and
+ * what never changes.
  */
 public final class Session {
     /** Why leases are lost when the session {@link #isOutlived}. */

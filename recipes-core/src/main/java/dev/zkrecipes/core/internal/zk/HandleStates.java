@@ -65,9 +65,9 @@ public final class HandleStates {
     }
 
     /**
-     * The state that an event tells of. If the client {@code logsIn} by SASL, a connection counts as soon as the login on
-     * it has succeeded: before, ZooKeeper's client sends nothing on it, and after a login that could not begin it would
-     * go on as nobody. For a login that it could not even prepare its event has no state.
+     * The state that an event tells of. If the client {@code logsIn} by SASL, a connection counts as soon as the login
+     * on it has succeeded: before, ZooKeeper's client sends nothing on it, and after a login that could not begin it
+     * would go on as nobody. For a login that it could not even prepare, its event has no state.
      */
     static Optional<State> of(@Nullable KeeperState event, boolean logsIn) {
         if (event == null) {
