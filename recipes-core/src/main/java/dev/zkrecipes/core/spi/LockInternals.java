@@ -193,12 +193,12 @@ public final class LockInternals {
      * @return false if the work has not ended in time
      */
     public boolean awaitClosed(CompletableFuture<CompletableFuture<Void>> ended) {
-        CompletableFuture<CompletableFuture<Void>> awaited = Objects.requireNonNull(ended, "ended");
+        Objects.requireNonNull((Object) ended, "ended"); // a future that is returned would have to be used
         if (!Blocking.mayBlock(client.scheduler())) {
             return true;
         }
         Deadline limit = Deadline.after(client.settings().closeTimeout(), client.scheduler());
-        Optional<CompletableFuture<Void>> deletion = Blocking.uninterruptibly(() -> Blocking.await(awaited, limit));
+        Optional<CompletableFuture<Void>> deletion = Blocking.uninterruptibly(() -> Blocking.await(ended, limit));
         deletion.ifPresent(client.connection()::awaitWhileConnected);
         return deletion.isPresent();
     }
