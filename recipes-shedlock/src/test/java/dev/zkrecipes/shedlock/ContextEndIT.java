@@ -75,11 +75,13 @@ class ContextEndIT {
     void jobThatIgnoresItsInterrupt_keepsItsLock_andTheContextWaits(EmbeddedZooKeeper server) {
         Work work = new Work();
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-            context.registerBean(ZooKeeperClient.class, () -> ZooKeeperClient.builder()
-                    .connectString(server.connectString())
-                    .sessionTimeout(TestClients.LONG_SESSION)
-                    .closeTimeout(Duration.ofMinutes(10))
-                    .build());
+            context.registerBean(
+                    ZooKeeperClient.class,
+                    () -> ZooKeeperClient.builder()
+                            .connectString(server.connectString())
+                            .sessionTimeout(TestClients.LONG_SESSION)
+                            .closeTimeout(Duration.ofMinutes(10))
+                            .build());
             context.registerBean(Work.class, () -> work);
             context.register(Application.class);
             context.refresh();
