@@ -27,8 +27,10 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** A context closes while its job works on, whatever interrupts it: nobody else may run it before it has ended. */
 @Timeout(600)
@@ -64,6 +66,19 @@ class ContextEndIT {
             return new ZooKeeperLockProvider(client, "/jobs");
         }
 
+        /** As Spring Boot has it; a shutdown phase is shorter than the job. */
+        @Bean
+        ThreadPoolTaskScheduler taskScheduler() {
+            return new ThreadPoolTaskScheduler();
+        }
+
+        @Bean
+        DefaultLifecycleProcessor lifecycleProcessor() {
+            DefaultLifecycleProcessor phases = new DefaultLifecycleProcessor();
+            phases.setTimeoutPerShutdownPhase(1);
+            return phases;
+        }
+
         @Scheduled(fixedDelay = 50)
         @SchedulerLock(name = "report", lockAtLeastFor = "PT30M")
         void report() {
@@ -74,7 +89,8 @@ class ContextEndIT {
     @Test
     void jobThatIgnoresItsInterrupt_keepsItsLock_andTheContextWaits(EmbeddedZooKeeper server) {
         Work work = new Work();
-        try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        try {
             context.registerBean(
                     ZooKeeperClient.class,
                     () -> ZooKeeperClient.builder()
@@ -96,7 +112,8 @@ class ContextEndIT {
             Soon.get(closed);
             assertThat(server.children("/jobs/report")).isEmpty();
         } finally {
-            work.mayEnd.complete(null);
+            work.mayEnd.complete(null); // or the context would wait for it
+            context.close();
         }
     }
 

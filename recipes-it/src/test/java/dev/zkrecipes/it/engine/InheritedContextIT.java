@@ -140,7 +140,10 @@ class InheritedContextIT {
                 .lock(job)
                 .orElseThrow()
                 .unlock();
-        Soon.await().until(() -> server.children("/inherited/jobs/job").isEmpty());
+        new InterProcessMutex(client, "/inherited/jobs/job")
+                .tryAcquire(LONG)
+                .orElseThrow()
+                .close();
         try (LeaderElection election = new LeaderElection(client, "/inherited/leader")) {
             election.join();
             assertThat(election.awaitLeadership(LONG)).isPresent();
