@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("H136")
 class EndOfStackIT {
     private static final int DEPTHS = 40;
-    private static final Duration SESSION = Duration.ofSeconds(2);
+    private static final Duration SESSION = Duration.ofSeconds(10);
 
     enum Kind {
         MUTEX {
@@ -80,7 +80,10 @@ class EndOfStackIT {
             throws InterruptedException {
         int ended = 0;
         for (int frames = 0; frames < DEPTHS; frames++) {
-            try (ZooKeeperClient client = TestClients.connect(server.connectString(), SESSION)) {
+            try (ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
+                    .connectString(server.connectString())
+                    .sessionTimeout(SESSION)
+                    .requestTimeout(Duration.ofMinutes(1)))) {
                 String path = "/end-of-stack-" + kind + "-" + frames;
                 Lease lease = closedNearTheEnd(frames, kind.lock(client, path));
                 if (lease.state() == LeaseState.HELD && client.connectionState() == ConnectionState.CONNECTED) {
@@ -100,9 +103,12 @@ class EndOfStackIT {
         Thread holder = new Thread(
                 null,
                 () -> {
-                    Lease lease = lock.tryAcquire().orElseThrow();
-                    taken.complete(lease);
-                    dive(frames, lease::close);
+                    try {
+                        taken.complete(lock.acquire());
+                    } catch (InterruptedException | RuntimeException e) {
+                        taken.completeExceptionally(e);
+                    }
+                    dive(frames, taken.join()::close);
                 },
                 "at the end",
                 1 << 18);

@@ -49,6 +49,7 @@ final class LoggedProcess {
                             }
                         })
                         .build()) {
+            client.awaitConnected(Duration.ofHours(1)); // or the first request may be slow, too
             InterProcessMutex mutex = new InterProcessMutex(
                     client, "/logged", LockOptions.defaults().withName("orders"));
             mutex.acquire().close();

@@ -328,14 +328,14 @@ public final class Hold implements MultiLease, Held.Listener {
      */
     @CanIgnoreReturnValue
     boolean beginClosing(boolean waits) {
-        if (!isClosed()) {
+        if (closing == null) {
             requireMayClose();
         }
         boolean begins = false;
         try {
             // What it is closed as is found out after that: a loss that is told to an open hold is seen then.
             begins = CLOSING.compareAndSet(this, null, DECIDING);
-            if (decided() == null) {
+            if (begins || decided() == null) {
                 decide(giveBack(waits));
             }
         } catch (Throwable t) {

@@ -21,7 +21,7 @@ public abstract class Held {
     private static final AtomicReferenceFieldUpdater<Held, @Nullable Observer> OBSERVER =
             AtomicReferenceFieldUpdater.newUpdater(Held.class, Observer.class, "observer");
 
-    private static final End RELEASED = new End(LeaseState.RELEASED, "");
+    private static final End RELEASED = new End(LeaseState.RELEASED, "it was given back");
 
     @FunctionalInterface
     public interface Listener {

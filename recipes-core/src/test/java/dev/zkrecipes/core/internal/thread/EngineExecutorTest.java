@@ -595,44 +595,4 @@ class EngineExecutorTest {
         assertThat(thread.isAlive()).isFalse();
         assertThat(ran).isEmpty();
     }
-
-    /** Calls this on the way back from the end of the stack, so many frames before it. */
-    private static int dive(int frames, Runnable action) {
-        int deeper;
-        try {
-            deeper = dive(frames, action);
-        } catch (StackOverflowError end) {
-            return 0;
-        }
-        if (deeper == frames) {
-            try {
-                action.run();
-            } catch (StackOverflowError end) {
-                // what the caller is told
-            }
-        }
-        return deeper + 1;
-    }
-
-    /** Wherever the stack ends in the giving of a task: the engine goes on, or is told. */
-    @Test
-    void giverAtTheEndOfItsStack_leavesNoEngineThatStandsStill() throws Exception {
-        for (int frames = 0; frames < 60; frames++) {
-            int at = frames;
-            EngineExecutor given = new EngineExecutor(false);
-            CountDownLatch alive = new CountDownLatch(1);
-            given.onFailure(cause -> {
-                ran.add(cause);
-                alive.countDown();
-            });
-            given.schedule(Duration.ofMillis(50), () -> {}); // a client has such an alarm
-            Thread giver =
-                    new Thread(null, () -> dive(at, () -> given.execute(() -> ran.add("given"))), "giver", 1 << 18);
-            giver.start();
-            giver.join();
-            given.execute(alive::countDown);
-            await(alive);
-            given.close();
-        }
-    }
 }
