@@ -184,7 +184,8 @@ class InstalledFolderIT {
     void colonInTheName_isRefused() throws IOException, InterruptedException {
         try (RunningZkLock zklock = zklock(install("a:b"), true, "run", "/folder/colon", "true")) {
             assertThat(zklock.awaitExit()).isEqualTo(70);
-            assertThat(zklock.err()).contains("Java cannot read ", ", because its path contains a colon: rename the folder");
+            assertThat(zklock.err())
+                    .contains("Java cannot read ", ", because its path contains a colon: rename the folder");
         }
     }
 }
