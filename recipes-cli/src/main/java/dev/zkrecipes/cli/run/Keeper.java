@@ -375,7 +375,7 @@ public final class Keeper {
             try {
                 lease.verify();
             } catch (LockConnectionException e) {
-                warn("the connection is gone: nobody knows whether " + settings.lock() + " was held until the " + runs
+                warn("the connection is gone: " + settings.lock() + " may not have been held until the " + runs
                         + " ended; it is free once the session has expired");
             } catch (LockLostException e) {
                 // The state says so, below.

@@ -116,8 +116,8 @@ class HoldReadersIT {
             running.awaitExit();
             assertThat(running.out()).endsWith("line none\ncode 64\n");
             assertThat(running.err())
-                    .contains("what reads the output cannot be found or ended: name the process with --pid")
-                    .contains("--pid: there is no process 999999999 that zklock may end");
+                    .contains("cannot find the process that reads the output, or may not end it: name it with --pid")
+                    .contains("--pid: process 999999999 does not exist, or zklock may not end it");
         }
     }
 
@@ -138,7 +138,7 @@ class HoldReadersIT {
     @Tag("H130")
     void lockGivenBackAtOnce_isAWarning_whileTheReaderLives() throws IOException, InterruptedException {
         assertThat(errOf("read -r line < <(h /readers/brief); echo \"got $line\"; wait; sleep 0.1"))
-                .contains("given back at once")
+                .contains("released at once")
                 .contains("exec 9< <(zklock hold PATH); read -r -u 9");
         assertThat(errOf("exec 9< <(h /readers/ended); read -r -u 9 line; echo \"got $line\""))
                 .isEmpty();

@@ -66,7 +66,7 @@ class LauncherFailureIT {
     @ValueSource(strings = {"", "no jar"})
     void wrongJar(String content) throws IOException, InterruptedException {
         Path jar = Files.writeString(folder.resolve("zklock.jar"), content);
-        assertFails(Map.of("ZKLOCK_JAR", jar.toString()), ":", "a whole zklock.jar");
+        assertFails(Map.of("ZKLOCK_JAR", jar.toString()), ":", "an intact zklock.jar");
     }
 
     /** To this JVM the jar is what ours is to Java 11. */

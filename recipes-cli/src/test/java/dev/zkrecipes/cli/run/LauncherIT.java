@@ -38,7 +38,7 @@ class LauncherIT {
                 "LC_ALL=xx_YY.UTF-8 $ZKLOCK run -n /quiet env >env; grep -c -e ZKLOCK_OPT -e BADLANG env | 1 | 0 | ''",
                 "PERL_BADLANG=1 $ZKLOCK run -n /quiet sh -c 'echo $PERL_BADLANG' | 0 | 1 | ''",
                 "perl $ZKLOCK run -n /quiet echo ran | 0 | ran | ''",
-                "sh $ZKLOCK run -n /quiet echo ran | 70 | '' | is a program in Perl: start it by its name, without a shell before it",
+                "sh $ZKLOCK run -n /quiet echo ran | 70 | '' | is a Perl program: run it directly, not with a shell",
                 "$ZKLOCK ls /quiet >/dev/full | 74 | '' | zklock: the output cannot be written: No space left on device",
                 "$ZKLOCK run --help >/dev/full | 74 | '' | zklock: the output cannot be written: No space left on device",
                 "$ZKLOCK hold -n /full >/dev/full | 74 | '' | zklock: the line cannot be written: No space left on device",
