@@ -132,11 +132,9 @@ public final class ClientConnection {
         if (connected.isDone() && !closing.getAsBoolean()) {
             connected = new CompletableFuture<>();
         }
-        if (next.isFinal()) {
+        if (next.isFinal() && kind instanceof HandleKind.Wrapped) { // no other handle follows
             handle = Optional.empty();
-            if (kind instanceof HandleKind.Wrapped) { // no other handle follows
-                endWaits();
-            }
+            endWaits();
         }
     }
 
