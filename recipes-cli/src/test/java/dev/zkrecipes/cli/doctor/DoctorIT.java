@@ -27,6 +27,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
@@ -169,23 +170,36 @@ class DoctorIT {
     }
 
     @Test
-    void oneOfThreeDown_isNamed_andTheOthersAreAsked() {
+    void oneOfThreeDown_isNamed_andTheOthersAreAsked() throws IOException {
         try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
             EnsembleServer down = ensemble.followers().get(0);
             down.kill();
             ensemble.leader();
             Soon.await().until(() -> ensemble.followers().size() == 1);
-            Ran ran = doctor("--connect", ensemble.connectString());
+            List<String> ports = new ArrayList<>();
+            for (EnsembleServer each : ensemble.servers()) {
+                ports.add(ownPort(each));
+            }
+            Ran ran = doctor("--connect", String.join(",", ports));
             assertThat(ran.code()).as(ran.out()).isEqualTo(1);
             assertThat(failed(ran))
                     .singleElement()
                     .asString()
-                    .contains(down.connectString(), "each connection at once");
+                    .contains(ownPort(down), "refuses connections, so nothing listens there: check the port");
             assertThat(ran.out()).contains(", leader 3.", ", follower 3.", "rights ", "cost ");
             assertThat(doctor("--connect", ensemble.leader().connectString(), "--session-timeout=60")
                             .out())
                     .contains("time-out 30.0 s where 60.0 s was requested");
         }
+    }
+
+    /** Where the server itself listens, not the wire in front of it, which accepts connections of a dead server, too. */
+    private static String ownPort(EnsembleServer server) throws IOException {
+        return Files.readAllLines(server.dataDirectory().resolve("zoo.cfg")).stream()
+                .filter(line -> line.startsWith("clientPort="))
+                .map(line -> line.replace("clientPort=", "127.0.0.1:"))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -256,16 +270,27 @@ class DoctorIT {
     /** As the client does, which would wait for a session for ever. */
     @Test
     @Tag("H142")
-    void serverCertificateOfAnotherHost_isNamed() throws Exception {
-        TlsKeys serverKeys = TlsKeys.signed(folder, "elsewhere", "-ext", "san=dns:other.example");
+    void serverCertificateThatTheClientRefuses_isNamed() throws Exception {
         TlsKeys clientKeys = TlsKeys.make(folder, "client");
+        TlsKeys elsewhere = TlsKeys.signed(folder, "elsewhere", "-ext", "san=dns:other.example");
+        TlsKeys expired = TlsKeys.signed(folder, "expired", "-startdate", "-3d");
+        TlsKeys stranger = TlsKeys.make(folder, "stranger");
+        clientKeys.trust(elsewhere, expired);
+        assertServerRefused(elsewhere, clientKeys, "No subject alternative names");
+        assertServerRefused(expired, clientKeys, "validity check failed");
+        assertServerRefused(stranger, clientKeys, "PKIX path");
+    }
+
+    private void assertServerRefused(TlsKeys serverKeys, TlsKeys clientKeys, String why) throws Exception {
         serverKeys.trust(clientKeys);
-        clientKeys.trust(serverKeys);
         try (EmbeddedZooKeeper plain = EmbeddedZooKeeper.start();
                 SecurePort port = plain.openSecurePort(serverKeys)) {
             Ran ran = doctor("--config", ClientProperties.of(clientKeys, port.connectString(), folder));
-            assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran)).singleElement().asString().contains("No subject alternative names");
+            assertThat(ran.code()).as(ran.out()).isEqualTo(69);
+            assertThat(failed(ran))
+                    .singleElement()
+                    .asString()
+                    .contains("the TLS handshake failed: ", why, "and the trust store the server's");
         }
     }
 
@@ -322,6 +347,13 @@ class DoctorIT {
             assertThat(doctor.out()).contains("FAIL  " + name + " (127.0.0.2) refuses connections");
             assertThat(doctor.out()).contains("OK    " + name + " (127.0.0.1) 127.0.0.1, standalone 3.", "rights ");
         }
+        String down = "zk.example:" + freePort();
+        Map<String, String> options = Map.of("ZKLOCK_JAVA_OPTIONS", "-Djdk.net.hosts.file=" + hosts);
+        try (RunningZkLock run = RunningZkLock.start(
+                folder, options, "run", "--wait=30", "--connect", down, "/locks", "--", "true")) {
+            assertThat(run.awaitExit()).as(run.err()).isEqualTo(69);
+            assertThat(run.err()).contains(down + " (127.0.0.2) refuses", down + " (127.0.0.1) refuses");
+        }
     }
 
     @Test
@@ -342,17 +374,8 @@ class DoctorIT {
         assertLoginFails(config, "the keytab " + keytab + " does not exist or cannot be read");
         Files.writeString(config, "zookeeper.sasl.clientconfig=Orders\n", StandardOpenOption.APPEND);
         assertLoginFails(config, "has no section 'Orders'");
-        try (RunningZkLock run = RunningZkLock.jar(
-                folder,
-                "-Xshare:auto",
-                "run",
-                "--wait",
-                "1",
-                "--config",
-                config.toString(),
-                "/locks/mine",
-                "--",
-                "true")) {
+        try (RunningZkLock run = RunningZkLock.start(
+                folder, Map.of(), "run", "--wait=30", "--config", config.toString(), "/locks/mine", "--", "true")) {
             assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
             assertThat(run.err()).contains("has no section 'Orders'", "zookeeper.sasl.client=false");
         }
