@@ -120,8 +120,7 @@ class StarterTest {
                         assertThatThrownBy(new InterProcessMutex(client, "/orders")::acquire)
                                 .isInstanceOf(LockAccessException.class)
                                 .hasMessageContaining("the JAAS configuration has no section 'Orders': add it");
-                        Health health =
-                                context.getBean(HealthIndicator.class).health();
+                        Health health = context.getBean(HealthIndicator.class).health();
                         assertThat(health.getStatus()).isEqualTo(Status.DOWN);
                         assertThat(health.getDetails()).containsEntry("connection", ConnectionState.AUTH_FAILED);
                     });

@@ -349,8 +349,8 @@ class DoctorIT {
         }
         String down = "zk.example:" + freePort();
         Map<String, String> options = Map.of("ZKLOCK_JAVA_OPTIONS", "-Djdk.net.hosts.file=" + hosts);
-        try (RunningZkLock run = RunningZkLock.start(
-                folder, options, "run", "--wait=30", "--connect", down, "/locks", "--", "true")) {
+        try (RunningZkLock run =
+                RunningZkLock.start(folder, options, "run", "--wait=30", "--connect", down, "/locks", "--", "true")) {
             assertThat(run.awaitExit()).as(run.err()).isEqualTo(69);
             assertThat(run.err()).contains(down + " (127.0.0.2) refuses", down + " (127.0.0.1) refuses");
         }

@@ -185,8 +185,8 @@ class RefusedCredentialsIT {
                 new InterProcessMutex(client, "/seen").acquire().close(); // which tells the client what has been
                 client.updateConnectString(emptied.connectString());
                 full.stop();
-                Soon.await().until(() -> printed.toString(StandardCharsets.UTF_8)
-                        .contains("has ended (EXPIRED)"));
+                Soon.await()
+                        .until(() -> printed.toString(StandardCharsets.UTF_8).contains("has ended (EXPIRED)"));
             }
         } finally {
             System.setErr(terminal);
