@@ -8,12 +8,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.jfr.JfrLockObserver;
 import dev.zkrecipes.micrometer.LockMetrics;
 import dev.zkrecipes.micrometer.LockObservations;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -35,7 +37,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import javax.security.auth.login.AppConfigurationEntry;
+import javax.security.auth.login.Configuration;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +48,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.actuate.health.Status;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -93,6 +99,34 @@ class StarterTest {
                         .doesNotHaveBean(LockMetrics.class)
                         .hasSingleBean(LockObservations.class)
                         .hasSingleBean(JfrLockObserver.class));
+    }
+
+    /** The application starts; what needs a lock hears why there is none. */
+    @Test
+    @Tag("H139")
+    void identityThatFails_failsRequestsWithItsCause_andIsSeenInTheHealth() throws IOException {
+        Path settings = Files.writeString(folder.resolve("client.properties"), "zookeeper.sasl.clientconfig=Orders\n");
+        Configuration.setConfiguration(new Configuration() {
+            @Override
+            public AppConfigurationEntry @Nullable [] getAppConfigurationEntry(String name) {
+                return null;
+            }
+        });
+        try {
+            boot.withPropertyValues(CONNECT, "zkrecipes.client-config=" + settings)
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+                        assertThatThrownBy(new InterProcessMutex(client, "/orders")::acquire)
+                                .isInstanceOf(LockAccessException.class)
+                                .hasMessageContaining("the JAAS configuration has no section 'Orders': add it");
+                        Health health = context.getBean(HealthIndicator.class).health();
+                        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                        assertThat(health.getDetails()).containsEntry("connection", ConnectionState.AUTH_FAILED);
+                    });
+        } finally {
+            Configuration.setConfiguration(null); // the one of the files is read again
+        }
     }
 
     @Test

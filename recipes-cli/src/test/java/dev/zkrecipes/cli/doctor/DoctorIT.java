@@ -10,8 +10,6 @@ import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.EnsembleServer;
-import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.SecurePort;
 import dev.zkrecipes.test.TlsKeys;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -172,23 +170,36 @@ class DoctorIT {
     }
 
     @Test
-    void oneOfThreeDown_isNamed_andTheOthersAreAsked() {
+    void oneOfThreeDown_isNamed_andTheOthersAreAsked() throws IOException {
         try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
             EnsembleServer down = ensemble.followers().get(0);
             down.kill();
             ensemble.leader();
             Soon.await().until(() -> ensemble.followers().size() == 1);
-            Ran ran = doctor("--connect", ensemble.connectString());
+            List<String> ports = new ArrayList<>();
+            for (EnsembleServer each : ensemble.servers()) {
+                ports.add(ownPort(each));
+            }
+            Ran ran = doctor("--connect", String.join(",", ports));
             assertThat(ran.code()).as(ran.out()).isEqualTo(1);
             assertThat(failed(ran))
                     .singleElement()
                     .asString()
-                    .contains(down.connectString(), " each connection at once: if it is a proxy");
+                    .contains(ownPort(down), "refuses connections, so nothing listens there: check the port");
             assertThat(ran.out()).contains(", leader 3.", ", follower 3.", "rights ", "cost ");
             assertThat(doctor("--connect", ensemble.leader().connectString(), "--session-timeout=60")
                             .out())
                     .contains("time-out 30.0 s where 60.0 s was requested");
         }
+    }
+
+    /** Where the server itself listens, not the wire in front of it, which accepts connections of a dead server, too. */
+    private static String ownPort(EnsembleServer server) throws IOException {
+        return Files.readAllLines(server.dataDirectory().resolve("zoo.cfg")).stream()
+                .filter(line -> line.startsWith("clientPort="))
+                .map(line -> line.replace("clientPort=", "127.0.0.1:"))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -259,56 +270,68 @@ class DoctorIT {
     /** As the client does, which would wait for a session for ever. */
     @Test
     @Tag("H142")
-    void serverCertificateOfAnotherHost_isNamed() throws Exception {
-        TlsKeys serverKeys = TlsKeys.signed(folder, "elsewhere", "-ext", "san=dns:other.example");
+    void serverCertificateThatTheClientRefuses_isNamed() throws Exception {
         TlsKeys clientKeys = TlsKeys.make(folder, "client");
+        TlsKeys elsewhere = TlsKeys.signed(folder, "elsewhere", "-ext", "san=dns:other.example");
+        TlsKeys expired = TlsKeys.signed(folder, "expired", "-startdate", "-3d");
+        TlsKeys stranger = TlsKeys.make(folder, "stranger");
+        clientKeys.trust(elsewhere, expired);
+        assertServerRefused(elsewhere, clientKeys, "No subject alternative names");
+        assertServerRefused(expired, clientKeys, "validity check failed");
+        assertServerRefused(stranger, clientKeys, "PKIX path");
+    }
+
+    private void assertServerRefused(TlsKeys serverKeys, TlsKeys clientKeys, String why) throws Exception {
         serverKeys.trust(clientKeys);
-        clientKeys.trust(serverKeys);
         try (EmbeddedZooKeeper plain = EmbeddedZooKeeper.start();
                 SecurePort port = plain.openSecurePort(serverKeys)) {
             Ran ran = doctor("--config", ClientProperties.of(clientKeys, port.connectString(), folder));
-            assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran)).singleElement().asString().contains("No subject alternative names");
+            assertThat(ran.code()).as(ran.out()).isEqualTo(69);
+            assertThat(failed(ran))
+                    .singleElement()
+                    .asString()
+                    .contains("the TLS handshake failed: ", why, "and the trust store the server's");
         }
     }
 
     /** Before 3.7 a server cuts the connection on which it is asked for the identity. */
     @Test
     @Tag("H141")
-    void serverThatDoesNotKnowTheIdentity_isWell() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ServerSocket front = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
-            proxy.dropReply(RequestType.WHO_AM_I, 1);
-            new Thread(() -> forward(front, proxy)).start();
-            Ran ran = doctor("--connect", "127.0.0.1:" + front.getLocalPort());
+    void serverThatDoesNotKnowTheIdentity_isWell() throws IOException {
+        try (ServerSocket old = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
+            int port = Integer.parseInt(server.connectString().replaceFirst(".*:", ""));
+            Thread relay = new Thread(() -> relayAsOld(old, port), "old-server");
+            relay.start();
+            Ran ran = doctor("--connect", "127.0.0.1:" + old.getLocalPort());
             assertThat(ran.code()).as(ran.out()).isZero();
             assertThat(ran.out()).contains("rights ", "identity         unknown, as the server is older than 3.7");
         }
     }
 
-    /** Four-letter words go to the server itself, as they do not pass through the proxy. */
-    private void forward(ServerSocket front, FaultProxy proxy) {
-        try {
-            while (true) {
-                Socket client = front.accept();
-                byte[] begin = client.getInputStream().readNBytes(4);
-                boolean isWord = new String(begin, StandardCharsets.US_ASCII).matches("[a-z]{4}");
-                Socket target = new Socket(InetAddress.getLoopbackAddress(), isWord ? server.port() : proxy.port());
-                target.getOutputStream().write(begin);
-                new Thread(() -> copy(client, target)).start();
-                new Thread(() -> copy(target, client)).start();
+    private static void relayAsOld(ServerSocket old, int port) {
+        while (!old.isClosed()) {
+            try {
+                Socket client = old.accept();
+                Socket real = new Socket(InetAddress.getLoopbackAddress(), port);
+                new Thread(() -> pass(client, real), "requests").start();
+                new Thread(() -> pass(real, client), "answers").start();
+            } catch (IOException e) {
+                // The test is over.
             }
-        } catch (IOException e) {
-            // The test is over.
         }
     }
 
-    private static void copy(Socket from, Socket to) {
+    /** Passes bytes on, up to a request of the type whoAmI: its length, its number, its type. */
+    private static void pass(Socket from, Socket to) {
         try (from;
                 to) {
-            from.getInputStream().transferTo(to.getOutputStream());
+            byte[] bytes = new byte[1 << 16];
+            int length;
+            while ((length = from.getInputStream().read(bytes)) > 0 && !(length == 12 && bytes[11] == 107)) {
+                to.getOutputStream().write(bytes, 0, length);
+            }
         } catch (IOException e) {
-            // The other direction has ended.
+            // One of them has gone.
         }
     }
 
@@ -323,6 +346,13 @@ class DoctorIT {
             assertThat(doctor.out()).contains("connect          1 server");
             assertThat(doctor.out()).contains("FAIL  " + name + " (127.0.0.2) refuses connections");
             assertThat(doctor.out()).contains("OK    " + name + " (127.0.0.1) 127.0.0.1, standalone 3.", "rights ");
+        }
+        String down = "zk.example:" + freePort();
+        Map<String, String> options = Map.of("ZKLOCK_JAVA_OPTIONS", "-Djdk.net.hosts.file=" + hosts);
+        try (RunningZkLock run =
+                RunningZkLock.start(folder, options, "run", "--wait=30", "--connect", down, "/locks", "--", "true")) {
+            assertThat(run.awaitExit()).as(run.err()).isEqualTo(69);
+            assertThat(run.err()).contains(down + " (127.0.0.2) refuses", down + " (127.0.0.1) refuses");
         }
     }
 
@@ -345,7 +375,7 @@ class DoctorIT {
         Files.writeString(config, "zookeeper.sasl.clientconfig=Orders\n", StandardOpenOption.APPEND);
         assertLoginFails(config, "has no section 'Orders'");
         try (RunningZkLock run = RunningZkLock.start(
-                folder, Map.of(), "run", "--wait", "1", "--config", config.toString(), "/locks/mine", "--", "true")) {
+                folder, Map.of(), "run", "--wait=30", "--config", config.toString(), "/locks/mine", "--", "true")) {
             assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
             assertThat(run.err()).contains("has no section 'Orders'", "zookeeper.sasl.client=false");
         }
@@ -353,7 +383,8 @@ class DoctorIT {
     }
 
     private void assertLoginFails(Path config, String cause) throws Exception {
-        try (RunningZkLock doctor = RunningZkLock.start(folder, Map.of(), "doctor", "--config", config.toString())) {
+        try (RunningZkLock doctor =
+                RunningZkLock.jar(folder, "-Xshare:auto", "doctor", "--config", config.toString())) {
             assertThat(doctor.awaitExit()).as(doctor.out()).isEqualTo(77);
             assertThat(doctor.out()).contains("FAIL  login            the SASL login failed: ", cause);
         }
@@ -405,10 +436,7 @@ class DoctorIT {
             expired.trust(serverKeys);
             ran = Ran.zklock("doctor", "--config", ClientProperties.of(expired, port.connectString(), folder));
             assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran))
-                    .singleElement()
-                    .asString()
-                    .containsPattern("Received fatal alert: (bad_certificate|certificate_)");
+            assertThat(failed(ran)).singleElement().asString().contains("Received fatal alert: ");
             TlsKeys stranger = TlsKeys.make(folder, "stranger");
             stranger.trust(serverKeys);
             ran = doctor("--config", ClientProperties.of(stranger, port.connectString(), folder));

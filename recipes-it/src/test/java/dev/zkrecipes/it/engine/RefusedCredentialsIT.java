@@ -12,6 +12,7 @@ import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.ByteArrayOutputStream;
@@ -134,7 +135,10 @@ class RefusedCredentialsIT {
                 .doesNotContain("queue again");
     }
 
-    /** What has become of the data, only a server that serves can tell. */
+    /**
+     * What has become of the data, only a server that serves can tell. The proxy accepts connections for a dead server,
+     * too: of a client that cannot even connect, ZooKeeper itself may end the session first.
+     */
     @Test
     @Tag("H144")
     @Tag("alone")
@@ -145,9 +149,10 @@ class RefusedCredentialsIT {
         try (EmbeddedZooKeeper other = EmbeddedZooKeeper.builder()
                         .tickTime(Duration.ofMillis(100))
                         .start();
+                FaultProxy proxy = FaultProxy.to(other);
                 ZooKeeperClient client = ZooKeeperClient.builder()
-                        .connectString(other.connectString())
-                        .sessionTimeout(Duration.ofSeconds(2))
+                        .connectString(proxy.connectString())
+                        .sessionTimeout(Duration.ofSeconds(4))
                         .build()) {
             Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
             other.stop();
@@ -158,5 +163,37 @@ class RefusedCredentialsIT {
         assertThat(printed.toString(StandardCharsets.UTF_8))
                 .contains("its handle is given up")
                 .doesNotContain("lost data");
+    }
+
+    /** They refuse the session for ever. So the operator is told to look at their data. */
+    @Test
+    @Tag("H109")
+    @Tag("alone")
+    void serversThatKnowLess_areTakenForALossOfData() throws Exception {
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try (EmbeddedZooKeeper emptied = EmbeddedZooKeeper.start();
+                EmbeddedZooKeeper full = EmbeddedZooKeeper.start()) {
+            for (int i = 0; i < 100; i++) {
+                full.createNode("/before-" + i, new byte[0]);
+            }
+            try (ZooKeeperClient client = ZooKeeperClient.builder()
+                    .connectString(full.connectString())
+                    .sessionTimeout(Duration.ofSeconds(8))
+                    .build()) {
+                new InterProcessMutex(client, "/seen").acquire().close(); // which tells the client what has been
+                client.updateConnectString(emptied.connectString());
+                full.stop();
+                Soon.await()
+                        .until(() -> printed.toString(StandardCharsets.UTF_8).contains("has ended (EXPIRED)"));
+            }
+        } finally {
+            System.setErr(terminal);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .contains("its handle is given up")
+                .contains("they have lost data and know less than this session has seen")
+                .contains("look for a restored or empty data directory");
     }
 }

@@ -36,11 +36,15 @@ final class Jvm implements AutoCloseable {
     }
 
     static Jvm start(Path output, Jars jars, Class<?> main, String... arguments) throws IOException {
+        return start(output, jars, main.getName(), arguments);
+    }
+
+    static Jvm start(Path output, Jars jars, String main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(OPTIONS);
         command.add(jars.classPath());
-        command.add(main.getName());
+        command.add(main);
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
@@ -78,11 +82,12 @@ final class Jvm implements AutoCloseable {
                 .orElse("");
     }
 
-    /** Waits for its end, which must be a good one. */
-    void join() throws InterruptedException, IOException {
+    /** Waits for its end, which must be a good one, and returns what it printed. */
+    String join() throws InterruptedException, IOException {
         boolean ended = process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
         assertThat(ended).as(text()).isTrue();
         assertThat(process.exitValue()).as(text()).isZero();
+        return text();
     }
 
     private String text() throws IOException {

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers from the oldest that this library works with, and what is told of those that are older. */
@@ -38,6 +39,25 @@ class ServerVersionsIT {
     void everyRecipe_works(String version) throws Exception {
         try (Jvm server = Jvm.startServer(folder, version)) {
             Tour.run(server.connectString());
+        }
+    }
+
+    /** Up to 3.6 a server cuts the connection on which it is asked for the identity. Servers of 3.9 are in DoctorIT. */
+    @ParameterizedTest
+    @CsvSource({"3.6.4, older than 3.7", "3.7.2, authenticated as ", "3.8.6, authenticated as "})
+    @Tag("H141")
+    void doctor_findsAllWell(String version, String identity) throws Exception {
+        try (Jvm server = Jvm.startServer(folder, version);
+                Jvm doctor = Jvm.start(
+                        folder.resolve("doctor"),
+                        Jars.ofTheBuild(),
+                        "dev.zkrecipes.cli.ZkLock",
+                        "doctor",
+                        "--connect",
+                        server.connectString())) {
+            assertThat(doctor.join())
+                    .doesNotContain("FAIL")
+                    .contains("standalone " + version, "rights ", "identity ", identity);
         }
     }
 

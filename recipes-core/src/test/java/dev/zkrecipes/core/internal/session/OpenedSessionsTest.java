@@ -102,6 +102,7 @@ class OpenedSessionsTest {
             for (int second = 0; second < 600; second++) {
                 CompletableFuture<Lease> wanted = locks().acquireAsync();
                 scheduler.advance(Duration.ofSeconds(1));
+                assertThat(wanted).isDone();
                 assertThatThrownBy(wanted::join)
                         .cause()
                         .isInstanceOf(LockConnectionException.class)
@@ -141,6 +142,7 @@ class OpenedSessionsTest {
             for (int second = 0; second < 600; second++) {
                 CompletableFuture<Lease> wanted = locks().acquireAsync();
                 scheduler.advance(Duration.ofSeconds(1));
+                assertThat(wanted).isDone();
                 assertThatThrownBy(wanted::join).cause().isInstanceOf(LockAccessException.class);
             }
         });
