@@ -56,7 +56,7 @@ class RunGatesIT {
     /** On a machine with much else to do the engine is found awake in nearly all rounds: one method more. */
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(47, 254, 372, 1, 17), course("acquire"));
+        requireAtMost(new Course(47, 261, 383, 1, 17), course("acquire"));
     }
 
     @Test
@@ -70,7 +70,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(46, 343, 586, 1, 17), course("wait"));
+        requireAtMost(new Course(46, 353, 603, 1, 17), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {
