@@ -335,9 +335,9 @@ public final class ConnectOptions {
         try {
             new InterProcessMutex(client, UNREACHABLE).tryAcquire();
         } catch (LockException e) {
-            String message =
-                    OF_THAT_LOCK.matcher(String.valueOf(e.getMessage())).replaceFirst("");
-            Matcher ofServers = FOUND_OUT.matcher(message);
+            String whole = String.valueOf(e.getMessage());
+            String message = OF_THAT_LOCK.matcher(whole).replaceFirst("");
+            Matcher ofServers = FOUND_OUT.matcher(whole);
             if (ofServers.find()) {
                 found = ofServers.group(1);
             } else if (e instanceof LockAccessException) {

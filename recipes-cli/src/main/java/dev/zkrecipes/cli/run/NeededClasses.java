@@ -30,6 +30,7 @@ final class NeededClasses extends Thread {
             ZOOKEEPER + "proto/",
             ZOOKEEPER + "server/watch/PathParentIterator",
             ZOOKEEPER + "server/ZooTrace",
+            "picocli/CommandLine$I", // the interfaces that it asks a command for at its end
             "com/google/common/base/Strings",
             "com/google/common/base/Throwables",
             "com/google/common/collect/Iter",
