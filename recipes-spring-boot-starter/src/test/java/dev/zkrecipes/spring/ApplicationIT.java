@@ -24,6 +24,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -139,10 +140,15 @@ class ApplicationIT {
         return server.nodeExists(path) ? server.children(path).size() : 0;
     }
 
-    /** One application for both: to start it takes longest. */
     @Test
-    void application_showsItsLocks_andEndsWhatItDoes_beforeTheClientCloses() throws InterruptedException {
+    void application_showsItsLocks() throws InterruptedException {
         showsItsLocks();
+    }
+
+    /** In bin/soak: on a busy machine the web server may close a connection before its answer is read. */
+    @Test
+    @Tag("soak")
+    void application_endsWhatItDoes_beforeTheClientCloses() {
         endsWhatItDoes();
     }
 

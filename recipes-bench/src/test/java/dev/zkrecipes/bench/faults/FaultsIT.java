@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ class FaultsIT {
     private Path folder;
 
     @Test
+    @Tag("soak") // a hold that its process is closed in has no write
     void runWithoutFaults_breaksNoPromise_andIsReported() throws Exception {
         Referee referee = new Referee();
         List<Rival> rivals = new ArrayList<>();
