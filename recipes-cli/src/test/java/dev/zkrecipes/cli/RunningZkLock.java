@@ -23,6 +23,9 @@ import java.util.stream.Stream;
 public final class RunningZkLock implements AutoCloseable {
     public static final Duration LIMIT = Duration.ofSeconds(90);
 
+    private static final Path JAR = Path.of("target/zklock.jar").toAbsolutePath();
+    private static final Archive ARCHIVE = new Archive();
+
     private final Process process;
     private final Path out;
     private final Path err;
@@ -79,12 +82,39 @@ public final class RunningZkLock implements AutoCloseable {
         return trial.waitFor() == 0 ? reset : List.of();
     }
 
-    /** The jar and the JVM of this build, and nothing else of {@code zklock}'s. */
-    public static void prepare(Map<String, String> environment) {
+    /**
+     * The jar and the JVM of this build, and nothing else of {@code zklock}'s. There is an archive of classes already:
+     * else the first test would make it and may be one that kills, and all others would load classes for a second.
+     */
+    public static void prepare(Map<String, String> environment) throws IOException {
         environment.keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
-        environment.put(
-                "ZKLOCK_JAR", Path.of("target/zklock.jar").toAbsolutePath().toString());
+        environment.put("ZKLOCK_JAR", JAR.toString());
         environment.put("JAVA_HOME", System.getProperty("java.home"));
+        ARCHIVE.make(environment);
+    }
+
+    /** That of the jar of this build, which the launcher makes after a hold. */
+    private static final class Archive {
+        private boolean made;
+
+        /** Makes it, if no test of this JVM has. */
+        synchronized void make(Map<String, String> environment) throws IOException {
+            if (made) {
+                return;
+            }
+            made = true;
+            Files.deleteIfExists(Path.of(JAR + ".preparing/archive")); // that of a build that was ended
+            Files.deleteIfExists(Path.of(JAR + ".preparing"));
+            try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+                ProcessBuilder builder = new ProcessBuilder(LAUNCHER.toString(), "run", "/archive", "true");
+                builder.environment().putAll(environment);
+                builder.environment().put("ZKLOCK_CONNECT", server.connectString());
+                Process run = builder.redirectErrorStream(true).start();
+                String said = new String(run.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(run.onExit().join().exitValue()).as(said).isZero();
+                await().atMost(LIMIT).until(() -> Files.notExists(Path.of(JAR + ".preparing")));
+            }
+        }
     }
 
     /** With this server in its environment. */
@@ -135,6 +165,30 @@ public final class RunningZkLock implements AutoCloseable {
         command.addAll(List.of(shell.split(" ")));
         command.addAll(List.of("-c", script));
         return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK", LAUNCHER.toString()), command);
+    }
+
+    /**
+     * Runs {@code zklock run} with a short wait, which ends as expected; with a longer one if it did not say why: what it
+     * is to find out takes longer on a busy machine.
+     */
+    public static void assertRunFailsInTime(
+            Path folder, Map<String, String> environment, int code, List<String> told, String... arguments)
+            throws IOException, InterruptedException {
+        String err = "";
+        for (int seconds = 1; seconds < LIMIT.toSeconds() && !told.stream().allMatch(err::contains); seconds *= 3) {
+            List<String> command = new ArrayList<>(List.of("run", "--wait=" + seconds));
+            command.addAll(List.of(arguments));
+            try (RunningZkLock run = start(folder, environment, command.toArray(String[]::new))) {
+                int exit = run.awaitExit();
+                err = run.err();
+                assertThat(exit).as(err).isIn(code, 69);
+                assertThat(exit == code || !told.stream().allMatch(err::contains))
+                        .as(exit + " " + err)
+                        .isTrue();
+                assertThat(err.lines()).hasSize(1);
+            }
+        }
+        assertThat(err).contains(told);
     }
 
     /** Standard error is a pipe, which nobody reads before the exit code. */

@@ -246,11 +246,10 @@ public final class Keeper {
                 return Optional.of(lock.acquire());
             }
             Duration wait = settings.patience().get();
-            if (wait.isZero()) {
-                return lock.tryAcquire();
-            }
-            Duration left = wait.minus(sinceBegin());
-            return lock.tryAcquire(left.compareTo(Duration.ofMillis(1)) > 0 ? left : Duration.ofMillis(1));
+            Duration left = wait.minus(sinceBegin()); // it may have taken all the time to connect
+            return wait.isZero() || left.compareTo(Duration.ofMillis(1)) < 0
+                    ? lock.tryAcquire()
+                    : lock.tryAcquire(left);
         } catch (LockException e) {
             LockChoice.Mode other = ExitCodes.of(e) == ExitCodes.UNUSABLE_PATH
                     ? otherKind(e, client).orElse(null)

@@ -5,13 +5,10 @@ package dev.zkrecipes.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.cli.ClientProperties;
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.EnsembleServer;
-import dev.zkrecipes.test.SecurePort;
-import dev.zkrecipes.test.TlsKeys;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import dev.zkrecipes.test.internal.Soon;
@@ -40,12 +37,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** {@code zklock doctor} at servers that are well, and at those that are not. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
-@ResourceLock("the secure port")
 class DoctorIT {
     private static final byte[] NOTHING = {};
 
@@ -58,15 +53,22 @@ class DoctorIT {
         this.server = server;
     }
 
-    private static Ran doctor(String... arguments) {
-        Ran ran = Ran.zklock(
-                Stream.concat(Stream.of("doctor"), Stream.of(arguments)).toArray(String[]::new));
+    /** Asks again for as long as this machine is too busy to answer itself. */
+    static Ran doctor(String... arguments) {
+        Ran ran;
+        int asked = 0;
+        do {
+            ran = Ran.zklock(
+                    Stream.concat(Stream.of("doctor"), Stream.of(arguments)).toArray(String[]::new));
+            asked++;
+        } while (asked < 10
+                && (ran.out().contains("not answered within") || ran.out().contains("does not answer")));
         assertThat(ran.err()).isEmpty();
         return ran;
     }
 
     /** The lines that name something to do. */
-    private static List<String> failed(Ran ran) {
+    static List<String> failed(Ran ran) {
         return ran.lines().stream().filter(line -> line.startsWith("FAIL ")).toList();
     }
 
@@ -284,33 +286,6 @@ class DoctorIT {
         }
     }
 
-    /** As the client does, which would wait for a session for ever. */
-    @Test
-    @Tag("H142")
-    void serverCertificateThatTheClientRefuses_isNamed() throws Exception {
-        TlsKeys clientKeys = TlsKeys.make(folder, "client");
-        TlsKeys elsewhere = TlsKeys.signed(folder, "elsewhere", "-ext", "san=dns:other.example");
-        TlsKeys expired = TlsKeys.signed(folder, "expired", "-startdate", "-3d");
-        TlsKeys stranger = TlsKeys.make(folder, "stranger");
-        clientKeys.trust(elsewhere, expired);
-        assertServerRefused(elsewhere, clientKeys, "No subject alternative names");
-        assertServerRefused(expired, clientKeys, "validity check failed");
-        assertServerRefused(stranger, clientKeys, "PKIX path");
-    }
-
-    private void assertServerRefused(TlsKeys serverKeys, TlsKeys clientKeys, String why) throws Exception {
-        serverKeys.trust(clientKeys);
-        try (EmbeddedZooKeeper plain = EmbeddedZooKeeper.start();
-                SecurePort port = plain.openSecurePort(serverKeys)) {
-            Ran ran = doctor("--config", ClientProperties.of(clientKeys, port.connectString(), folder));
-            assertThat(ran.code()).as(ran.out()).isEqualTo(69);
-            assertThat(failed(ran))
-                    .singleElement()
-                    .asString()
-                    .contains("the TLS handshake failed: ", why, "and the trust store the server's");
-        }
-    }
-
     /** Before 3.7 a server cuts the connection on which it is asked for the identity. */
     @Test
     @Tag("H141")
@@ -366,11 +341,8 @@ class DoctorIT {
         }
         String down = "zk.example:" + freePort();
         Map<String, String> options = Map.of("ZKLOCK_JAVA_OPTIONS", "-Djdk.net.hosts.file=" + hosts);
-        try (RunningZkLock run =
-                RunningZkLock.start(folder, options, "run", "--wait=30", "--connect", down, "/locks", "--", "true")) {
-            assertThat(run.awaitExit()).as(run.err()).isEqualTo(69);
-            assertThat(run.err()).contains(down + " (127.0.0.2) refuses", down + " (127.0.0.1) refuses");
-        }
+        List<String> told = List.of(down + " (127.0.0.2) refuses", down + " (127.0.0.1) refuses");
+        RunningZkLock.assertRunFailsInTime(folder, options, 69, told, "--connect", down, "/locks", "--", "true");
     }
 
     @Test
@@ -391,11 +363,9 @@ class DoctorIT {
         assertLoginFails(config, "the keytab " + keytab + " does not exist or cannot be read");
         Files.writeString(config, "zookeeper.sasl.clientconfig=Orders\n", StandardOpenOption.APPEND);
         assertLoginFails(config, "has no section 'Orders'");
-        try (RunningZkLock run = RunningZkLock.start(
-                folder, Map.of(), "run", "--wait=30", "--config", config.toString(), "/locks/mine", "--", "true")) {
-            assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
-            assertThat(run.err()).contains("has no section 'Orders'", "zookeeper.sasl.client=false");
-        }
+        List<String> told = List.of("has no section 'Orders'", "zookeeper.sasl.client=false");
+        RunningZkLock.assertRunFailsInTime(
+                folder, Map.of(), 77, told, "--config", config.toString(), "/locks/mine", "--", "true");
         assertThat(server.children("/")).doesNotContain("locks");
     }
 
@@ -422,46 +392,6 @@ class DoctorIT {
     private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
-        }
-    }
-
-    @Test
-    void tlsAndNoTls_areToldApart() throws Exception {
-        TlsKeys serverKeys = TlsKeys.make(folder, "server");
-        TlsKeys clientKeys = TlsKeys.make(folder, "client");
-        serverKeys.trust(clientKeys);
-        clientKeys.trust(serverKeys);
-        try (EmbeddedZooKeeper plain = EmbeddedZooKeeper.start();
-                SecurePort port = plain.openSecurePort(serverKeys)) {
-            String config = ClientProperties.of(clientKeys, port.connectString(), folder);
-            Ran ran = doctor("--config", config);
-            assertThat(ran.code()).as(ran.out()).isZero();
-            assertThat(ran.lines().get(1)).contains("standalone 3.", ", TLS, session in ");
-            ran = doctor("--connect", port.connectString());
-            assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran))
-                    .singleElement()
-                    .asString()
-                    .contains("speaks TLS, and this client does not: set zookeeper.client.secure");
-            ran = doctor("--connect", plain.connectString(), "--config", config);
-            assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran))
-                    .singleElement()
-                    .asString()
-                    .contains("speaks ZooKeeper without TLS, and this client uses TLS: use the server's port for TLS");
-            TlsKeys expired = TlsKeys.signed(folder, "expired", "-startdate", "-3d");
-            expired.trust(serverKeys);
-            ran = Ran.zklock("doctor", "--config", ClientProperties.of(expired, port.connectString(), folder));
-            assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran)).singleElement().asString().contains("Received fatal alert: ");
-            TlsKeys stranger = TlsKeys.make(folder, "stranger");
-            stranger.trust(serverKeys);
-            ran = doctor("--config", ClientProperties.of(stranger, port.connectString(), folder));
-            assertThat(ran.code()).isEqualTo(69);
-            assertThat(failed(ran))
-                    .singleElement()
-                    .asString()
-                    .contains("the server must trust the certificate in the key store");
         }
     }
 }

@@ -11,6 +11,9 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,7 +52,6 @@ class LauncherIT {
                 "$ZKLOCK run -s /read $ZKLOCK run -s /read echo ran | 0 | ran | ''",
                 "$ZKLOCK run -s /read $ZKLOCK run -x /read echo ran | 65 | '' | would wait for itself",
                 "ZKLOCK_PATH=/own ZKLOCK_SESSION=0x1 $ZKLOCK run /own echo ran | 0 | ran | ''",
-                "$ZKLOCK run -w 1 --connect no.invalid:1 /quiet true | 69 | '' | the host name of no.invalid:1 is unknown",
             })
     void line_isToldInOneLineOrNone(String line, int code, String out, String err)
             throws IOException, InterruptedException {
@@ -61,5 +63,17 @@ class LauncherIT {
                     .hasSize(err.isEmpty() ? 0 : 1)
                     .allMatch(each -> each.contains(err));
         }
+    }
+
+    @Test
+    void unknownHost_isNamed() throws IOException, InterruptedException {
+        RunningZkLock.assertRunFailsInTime(
+                folder,
+                Map.of(),
+                69,
+                List.of("the host name of no.invalid:1 is unknown"),
+                "--connect=no.invalid:1",
+                "/quiet",
+                "true");
     }
 }

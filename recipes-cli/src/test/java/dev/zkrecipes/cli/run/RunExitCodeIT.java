@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,6 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What {@code zklock run} ends with, each case by the real jar. The cases of loss are in {@link RunLossIT}. */
 @WithZooKeeper
 class RunExitCodeIT {
+    private static final String BUSY = "zklock: not acquired: /exit/busy is held by deploy@web1 \\([0-9.]+ s\\)\n";
+
     @TempDir
     private Path folder;
 
@@ -81,17 +82,25 @@ class RunExitCodeIT {
                         .build();
                 Lease lease = new InterProcessMutex(client, "/exit/busy").acquire();
                 RunningZkLock atOnce = run("run", "-n", "/exit/busy", "echo", "ran");
-                RunningZkLock inTime = run("run", "-w", "5", "-E", "9", "/exit/busy", "echo", "ran");
                 RunningZkLock quiet = run("run", "-n", "-E", "0", "/exit/busy", "echo", "ran")) {
             assertThat(atOnce.awaitExit()).as(atOnce.err()).isEqualTo(1);
-            assertThat(inTime.awaitExit()).as(inTime.err()).isEqualTo(9);
             assertThat(quiet.awaitExit()).as(quiet.err()).isZero();
-            assertThat(atOnce.out() + inTime.out() + quiet.out() + quiet.err()).isEmpty();
-            for (RunningZkLock told : List.of(atOnce, inTime)) {
-                assertThat(told.err())
-                        .matches("zklock: not acquired: /exit/busy is held by deploy@web1 \\([0-9.]+ s\\)\n");
-            }
+            assertThat(atOnce.out() + quiet.out() + quiet.err()).isEmpty();
+            assertThat(atOnce.err()).matches(BUSY);
+            assertBusyInTime(2);
             Soon.await().until(lease::isValid);
+        }
+    }
+
+    private void assertBusyInTime(int seconds) throws IOException, InterruptedException {
+        try (RunningZkLock inTime = run("run", "-w", "" + seconds, "-E", "9", "/exit/busy", "echo", "ran")) {
+            if (inTime.awaitExit() == 69 && seconds < RunningZkLock.LIMIT.toSeconds() / 3) {
+                assertBusyInTime(3 * seconds); // this machine is too busy to have a session so soon
+                return;
+            }
+            assertThat(inTime.awaitExit()).as(inTime.err()).isEqualTo(9);
+            assertThat(inTime.out()).isEmpty();
+            assertThat(inTime.err()).matches(BUSY);
         }
     }
 

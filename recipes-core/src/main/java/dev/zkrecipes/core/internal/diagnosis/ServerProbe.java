@@ -216,7 +216,7 @@ public final class ServerProbe {
         } else if (!answer.isEmpty() && answer.charAt(0) != TLS_ALERT) {
             return Finding.trouble(name + " is not a ZooKeeper server: it answers \""
                     + Printable.of(answer.lines().findFirst().orElse("")) + "\"; check the port");
-        } else if (speaksTls(server)) {
+        } else if (speaksTls(server, reply.then().equals(WAITS) ? ANSWER_MILLIS : HANDSHAKE_MILLIS)) {
             return Finding.trouble(
                     name + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
@@ -340,8 +340,8 @@ public final class ServerProbe {
     }
 
     /** Whether a server answers a handshake, whatever it thinks of this side and this side of it. */
-    private static boolean speaksTls(Server server) {
-        try (SSLSocket socket = connectByTls(SSLContext.getDefault(), server, HANDSHAKE_MILLIS / 5)) {
+    private static boolean speaksTls(Server server, int millis) {
+        try (SSLSocket socket = connectByTls(SSLContext.getDefault(), server, millis)) {
             socket.startHandshake();
             return true;
         } catch (SSLHandshakeException | SSLPeerUnverifiedException e) {
