@@ -6,9 +6,11 @@ package dev.zkrecipes.cli;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.base.Suppliers;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** {@code zklock} from the jar, in a process of its own. Its output goes to files of the test. */
@@ -25,6 +28,7 @@ public final class RunningZkLock implements AutoCloseable {
 
     private static final Path JAR = Path.of("target/zklock.jar").toAbsolutePath();
     private static final Archive ARCHIVE = new Archive();
+    private static final Supplier<List<String>> INTERRUPTIBLE = Suppliers.memoize(RunningZkLock::findInterruptible);
 
     private final Process process;
     private final Path out;
@@ -73,13 +77,21 @@ public final class RunningZkLock implements AutoCloseable {
      * background or by nohup: a JVM then ignores them too. Only GNU's {@code env} can; elsewhere the build has to be in
      * the foreground.
      */
-    public static List<String> interruptible() throws IOException, InterruptedException {
+    public static List<String> interruptible() {
+        return INTERRUPTIBLE.get();
+    }
+
+    private static List<String> findInterruptible() {
         List<String> reset = List.of("env", "--default-signal=INT,HUP,QUIT");
-        Process trial = new ProcessBuilder(
-                        Stream.concat(reset.stream(), Stream.of("true")).toList())
-                .redirectErrorStream(true)
-                .start();
-        return trial.waitFor() == 0 ? reset : List.of();
+        try {
+            Process trial = new ProcessBuilder(
+                            Stream.concat(reset.stream(), Stream.of("true")).toList())
+                    .redirectErrorStream(true)
+                    .start();
+            return trial.onExit().join().exitValue() == 0 ? reset : List.of();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /**

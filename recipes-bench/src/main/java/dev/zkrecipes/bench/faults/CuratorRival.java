@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.bench.faults;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -27,8 +28,8 @@ final class CuratorRival implements Rival {
     private final AtomicLong losses = new AtomicLong();
     private volatile boolean connected = true;
 
-    CuratorRival(String connectString) {
-        int session = (int) RivalProcess.SESSION.toMillis();
+    CuratorRival(String connectString, Duration sessionTimeout) {
+        int session = (int) sessionTimeout.toMillis();
         curator = CuratorFrameworkFactory.newClient(
                 connectString, session, session, new ExponentialBackoffRetry(1_000, 3));
         curator.getConnectionStateListenable().addListener((framework, state) -> {

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import java.time.Duration;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
@@ -14,10 +15,10 @@ import org.apache.zookeeper.ZooKeeper;
 final class OurRival implements Rival {
     private final ZooKeeperClient client;
 
-    OurRival(String connectString) {
+    OurRival(String connectString, Duration sessionTimeout) {
         client = ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(RivalProcess.SESSION)
+                .sessionTimeout(sessionTimeout)
                 .build();
     }
 

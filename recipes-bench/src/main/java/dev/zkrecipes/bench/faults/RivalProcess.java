@@ -75,7 +75,7 @@ final class RivalProcess {
         }
         referee.begun(System.nanoTime());
         RivalProcess process = new RivalProcess(args[2], referee);
-        Map<Contender, Rival> rivals = process.start(args[0], Long.parseLong(args[3]));
+        Map<Contender, Rival> rivals = process.start(args[0], SESSION, Long.parseLong(args[3]));
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
             process.finish();
@@ -90,11 +90,11 @@ final class RivalProcess {
     }
 
     /** Sessions and threads. */
-    Map<Contender, Rival> start(String connectString, long seed) {
+    Map<Contender, Rival> start(String connectString, Duration sessionTimeout, long seed) {
         Map<Contender, Rival> rivals = new EnumMap<>(Contender.class);
-        rivals.put(Contender.OURS, new OurRival(connectString));
-        rivals.put(Contender.CURATOR, new CuratorRival(connectString));
-        rivals.put(Contender.BARE, new TextbookRival(connectString));
+        rivals.put(Contender.OURS, new OurRival(connectString, sessionTimeout));
+        rivals.put(Contender.CURATOR, new CuratorRival(connectString, sessionTimeout));
+        rivals.put(Contender.BARE, new TextbookRival(connectString, sessionTimeout));
         rivals.forEach((contender, rival) -> {
             for (int lock = 0; lock < LOCKS; lock++) {
                 int number = lock;

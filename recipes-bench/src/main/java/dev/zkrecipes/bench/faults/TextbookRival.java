@@ -4,6 +4,7 @@
 package dev.zkrecipes.bench.faults;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -23,16 +24,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class TextbookRival implements Rival {
     private final String connectString;
+    private final Duration sessionTimeout;
     private @Nullable Session session;
 
-    TextbookRival(String connectString) {
+    TextbookRival(String connectString, Duration sessionTimeout) {
         this.connectString = connectString;
+        this.sessionTimeout = sessionTimeout;
     }
 
     private synchronized Session session() throws IOException, InterruptedException {
         if (session == null || session.expired) {
             close();
-            session = new Session(connectString);
+            session = new Session(connectString, sessionTimeout);
         }
         return session;
     }
@@ -120,8 +123,8 @@ final class TextbookRival implements Rival {
         private volatile boolean expired;
         private final ZooKeeper zooKeeper;
 
-        Session(String connectString) throws IOException {
-            zooKeeper = new ZooKeeper(connectString, (int) RivalProcess.SESSION.toMillis(), event -> {
+        Session(String connectString, Duration timeout) throws IOException {
+            zooKeeper = new ZooKeeper(connectString, (int) timeout.toMillis(), event -> {
                 if (event.getState() == KeeperState.Expired) {
                     expired = true;
                 }

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
+import dev.zkrecipes.bench.faults.Tenure.Outcome;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,11 +24,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** Two clients of each contender in this JVM, one server, and no fault: from the lock to the report. */
 @Timeout(600)
 class FaultsIT {
+    /** Long, for a lease that is granted after a pause of more than a twelfth of it may be SUSPENDED at first. */
+    private static final Duration SESSION = Duration.ofSeconds(60);
+
     @TempDir
     private Path folder;
 
     @Test
-    @Tag("soak") // once three of 33 holds had no write; the cause is not known yet
     void runWithoutFaults_breaksNoPromise_andIsReported() throws Exception {
         Referee referee = new Referee();
         List<Rival> rivals = new ArrayList<>();
@@ -40,7 +42,7 @@ class FaultsIT {
             Arena.makeNodes(server.connectString());
             for (String name : List.of("1", "2")) {
                 RivalProcess process = new RivalProcess(name, referee);
-                rivals.addAll(process.start(server.connectString(), 1).values());
+                rivals.addAll(process.start(server.connectString(), SESSION, 1).values());
                 process.finish();
             }
             await().atMost(Duration.ofSeconds(120))
@@ -56,7 +58,14 @@ class FaultsIT {
                 .map(each -> new FaultVerdict(each, evidence, 0, new Arena.Remains(0, 0)))
                 .toList();
         assertThat(evidence.tenures()).hasSizeGreaterThanOrEqualTo(2 * 3 * RivalProcess.LOCKS);
-        assertThat(evidence.log().guardedWrites()).hasSameSizeAs(evidence.tenures());
+        List<Tenure> heldBack = evidence.tenures().stream()
+                .filter(tenure -> tenure.writes().stream().allMatch(Outcome.HELD_BACK::equals))
+                .toList();
+        assertThat(heldBack) // only ours are not sure of it after a pause of this machine
+                .allSatisfy(tenure -> assertThat(tenure.contender()).isEqualTo(Contender.OURS))
+                .hasSizeLessThan(2 * RivalProcess.LOCKS);
+        int written = evidence.tenures().size() - heldBack.size();
+        assertThat(evidence.log().guardedWrites()).hasSize(written);
         assertThat(verdicts)
                 .allSatisfy(verdict -> assertThat(verdict.violations()).isEmpty());
         new FaultReport(evidence, verdicts, List.of(), begun).write(folder, "machine\n");
@@ -64,6 +73,6 @@ class FaultsIT {
         assertThat(Files.readAllLines(folder.resolve("holds.csv")))
                 .hasSize(evidence.tenures().size() + 1)
                 .filteredOn(line -> line.endsWith("DONE,DONE,DONE"))
-                .hasSameSizeAs(evidence.tenures());
+                .hasSize(written);
     }
 }
