@@ -23,6 +23,7 @@ final class Elections {
             new Play("leader-leave-against-grant", Elections::leaveAgainstGrant),
             new Play("leader-resign-against-loss", Elections::resignAgainstLoss),
             new Play("leader-leave-against-join", Elections::leaveAgainstJoin),
+            new Play("leader-client-close-against-grant", Elections::clientCloseAgainstGrant),
             new Play("leader-client-close-against-close", Elections::clientCloseAgainstClose),
             new Play("leader-work-against-loss", Elections::workAgainstLoss),
             new Play("leader-work-against-interrupt", Elections::workAgainstInterrupt));
@@ -112,6 +113,19 @@ final class Elections {
             public void termEnded(Term term) {}
         });
         return rival;
+    }
+
+    private static void clientCloseAgainstGrant(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        ZooKeeperClient client = scene.client();
+        LeaderElection election = election(client, diary);
+        LeaderElection rival = rivalOf(diary, scene);
+        rival.join();
+        check(rival.awaitLeadership(LONG).isPresent(), "not elected");
+        election.join();
+        scene.start("resigns", () -> rival.resign().get());
+        scene.start("closes the client", client::close);
+        endBeside(scene, rival, diary);
     }
 
     private static void clientCloseAgainstClose(PlayScene scene) throws InterruptedException, ExecutionException {
