@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.leader;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
@@ -23,7 +24,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -83,8 +83,9 @@ public final class LeaderElection implements AutoCloseable {
     private final Executor calls;
     private final AtomicBoolean running = new AtomicBoolean();
     private final List<LeaderListener> listeners = new CopyOnWriteArrayList<>();
-    // One small state under one lock, while which nothing is called: each event changes it, then does what follows.
-    private final ReentrantLock guard = new ReentrantLock();
+    // One small state under one lock, while which nothing is called: each event changes it, then does what follows. A
+    // monitor, because at the end of the stack ReentrantLock may throw and stay locked.
+    private final Object guard = new Object();
     private final List<CompletableFuture<Optional<Term>>> waiting = new ArrayList<>();
     private boolean isCandidate;
     private @Nullable LockException refusal; // why it is no candidate any more
@@ -146,33 +147,31 @@ public final class LeaderElection implements AutoCloseable {
      * @return as {@link #resign}
      */
     public CompletableFuture<Void> leave() {
-        stop(null);
-        return gone.thenCompose(Function.identity());
+        return stop(null).thenCompose(Function.identity());
     }
 
-    /** For a reason: a candidate is withdrawn, and those that wait hear why. */
-    private void stop(@Nullable ClientClosedException why) {
+    /** For a reason: a candidate is withdrawn, and those that wait hear why. Returns as {@link #endLast}. */
+    @CanIgnoreReturnValue
+    private CompletableFuture<CompletableFuture<Void>> stop(@Nullable ClientClosedException why) {
         CompletableFuture<?> asked;
         boolean stood;
-        guard.lock();
-        try {
+        synchronized (guard) {
             asked = request;
             stood = isCandidate;
             request = null;
             refusal = stood || why == null ? why : refusal;
             isCandidate = false;
-        } finally {
-            guard.unlock();
         }
         if (asked != null) {
             asked.cancel(false);
         }
-        var unused = resign();
+        CompletableFuture<CompletableFuture<Void>> ended = endLast();
         if (why == null) {
             settle(waiter -> waiter.complete(Optional.empty()));
         } else if (stood) {
             tellWithdrawn(why);
         }
+        return ended;
     }
 
     /**
@@ -190,9 +189,9 @@ public final class LeaderElection implements AutoCloseable {
      */
     @Override
     public void close() {
-        stop(null);
+        CompletableFuture<CompletableFuture<Void>> ended = stop(null);
         Term ending = term;
-        if (!isOwnThread() && !engine.awaitClosed(gone)) {
+        if (!isOwnThread() && !engine.awaitClosed(ended)) {
             log.warn(
                     "The election {} is closed, but {} has not ended in time. The leadership stays here until it has;"
                             + " if the client is closed before that, the next leader begins beside it. Let it end sooner"
@@ -234,11 +233,18 @@ public final class LeaderElection implements AutoCloseable {
      *     with {@link dev.zkrecipes.core.LockAccessException} if ZooKeeper refuses to delete the node
      */
     public CompletableFuture<Void> resign() {
+        return endLast().thenCompose(Function.identity());
+    }
+
+    /** Ends the term, if there is one. Returns how the last one is given back: that one, and none that begins now. */
+    private CompletableFuture<CompletableFuture<Void>> endLast() {
+        CompletableFuture<CompletableFuture<Void>> last = gone; // read first: what it belongs to is over, or the term
         Term current = term;
-        if (current != null) {
-            end(current);
+        if (current == null) {
+            return last;
         }
-        return gone.thenCompose(Function.identity());
+        end(current);
+        return current.gone;
     }
 
     /** {@return whether this leads: it has a term that is {@linkplain Term#isValid valid} now, by the local clock} */
@@ -386,11 +392,8 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     private <T extends @Nullable Object> T guarded(Supplier<T> change) {
-        guard.lock();
-        try {
+        synchronized (guard) {
             return change.get();
-        } finally {
-            guard.unlock();
         }
     }
 
@@ -488,19 +491,29 @@ public final class LeaderElection implements AutoCloseable {
 
     /** The client is being closed by this thread. */
     private CompletableFuture<Void> endBeforeClient() {
-        stop(new ClientClosedException("the ZooKeeperClient of the election " + lock.path()
+        var ended = stop(new ClientClosedException("the ZooKeeperClient of the election " + lock.path()
                 + " is closed; make a new client and an election on it"));
-        return isOwnThread() ? CompletableFuture.completedFuture(null) : gone.thenAccept(deletion -> {});
+        return isOwnThread() ? CompletableFuture.completedFuture(null) : ended.thenAccept(deletion -> {});
     }
 
     /** Ends the term, unless it has ended; returns whether this call did. */
     private boolean end(Term ending) {
         boolean ends = ending.end();
         if (ends) {
-            calls.execute(() -> tellEnd(ending));
+            orEndTheClient(() -> calls.execute(() -> orEndTheClient(() -> tellEnd(ending))));
             ending.ended.complete(ending.state());
         }
         return ends;
+    }
+
+    /** A step of an end that nobody else would take: without it the node of a leader who has stopped stays. */
+    private void orEndTheClient(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable t) {
+            engine.endClientBecauseOf(t);
+            throw t;
+        }
     }
 
     /** Listeners first, then those that wait, unless it is over by then. */
@@ -517,7 +530,7 @@ public final class LeaderElection implements AutoCloseable {
 
     private void tellEnd(Term ending) {
         ending.told.forEach(listener -> call(() -> listener.termEnded(ending)));
-        var unused = ending.workDone().whenComplete((done, failure) -> giveBack(ending));
+        var unused = ending.workDone().whenComplete((done, failure) -> orEndTheClient(() -> giveBack(ending)));
     }
 
     private void giveBack(Term over) {

@@ -249,6 +249,16 @@ public final class LockInternals {
         return client.endBefore(path(), Objects.requireNonNull(end, "end"));
     }
 
+    /**
+     * Ends the client, as an error in its engine does. For a recipe that catches an error half-way, such as the end of
+     * the stack: if nobody else would delete a node, its session must end. Call it before anything else.
+     *
+     * @param cause what was thrown
+     */
+    public void endClientBecauseOf(Throwable cause) {
+        client.endBecauseOf(cause);
+    }
+
     /** {@return a new executor for a recipe's listeners: one after another, on the client's callback executor} */
     public Executor callbacksInOrder() {
         return client.callbacks().sequential();

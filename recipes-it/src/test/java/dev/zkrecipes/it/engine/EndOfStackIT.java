@@ -11,6 +11,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
+import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.leader.LeaderListener;
+import dev.zkrecipes.leader.Term;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -24,6 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A lease that is closed at the end of the stack: its node goes, or the client ends. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -95,6 +99,38 @@ class EndOfStackIT {
             }
         }
         assertThat(ended).as("clients that ended themselves, of %s", DEPTHS).isLessThan(DEPTHS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void leadershipGivenBackAtTheEndOfTheStack_leavesNoNodeWithALivingClient(
+            boolean hasListener, EmbeddedZooKeeper server) throws InterruptedException {
+        for (int frames = 0; frames < 3 * DEPTHS; frames += 4) {
+            try (ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
+                    .connectString(server.connectString())
+                    .sessionTimeout(SESSION))) {
+                String path = "/end-of-term-" + hasListener + "-" + frames;
+                LeaderElection election = new LeaderElection(client, path);
+                if (hasListener) {
+                    election.addListener(new LeaderListener() {
+                        @Override
+                        public void termBegan(Term term) {}
+
+                        @Override
+                        public void termEnded(Term term) {}
+                    });
+                }
+                election.join();
+                assertThat(election.awaitLeadership(Duration.ofMinutes(1))).isPresent();
+                int here = frames;
+                Thread leaving = new Thread(null, () -> dive(here, election::leave), "at the end", 1 << 18);
+                leaving.start();
+                leaving.join();
+                election.leave(); // the end may have come before it had begun
+                Soon.await().until(() -> server.children(path).isEmpty());
+                assertThat(election.isLeader()).as("at %s", frames).isFalse();
+            }
+        }
     }
 
     /** The thread has ended then, so any thread may close it. */

@@ -423,6 +423,12 @@ public final class EngineClient {
         closed.complete(null);
     }
 
+    /** Ends the client because something stays half done. Any thread, near the end of its stack, too. */
+    public void endBecauseOf(Throwable thrown) {
+        lastResort.thrown = thrown;
+        wake();
+    }
+
     /** Ends the client if anything was left in the last resort. Any thread. */
     void wake() {
         scheduler.execute(look);

@@ -75,7 +75,9 @@ public final class EngineExecutor implements EngineScheduler {
      * run on that thread only.
      */
     public EngineExecutor(boolean isOnItsThreadOnly) {
-        this(isOnItsThreadOnly, System::nanoTime);
+        this(
+                isOnItsThreadOnly,
+                () -> System.nanoTime()); // Fray, which plays schedules, does not see a method reference
     }
 
     EngineExecutor(boolean isOnItsThreadOnly, LongSupplier clock) {
