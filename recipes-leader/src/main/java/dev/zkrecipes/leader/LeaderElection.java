@@ -91,8 +91,7 @@ public final class LeaderElection implements AutoCloseable {
     private @Nullable LockException refusal; // why it is no candidate any more
     private @Nullable CompletableFuture<?> request; // under way; only ever cancelled
     private volatile @Nullable Term term; // leading, or ending
-    // Of the last term that began: its release, when listeners know of its end and its work has ended.
-    private volatile CompletableFuture<CompletableFuture<Void>> gone = new CompletableFuture<>();
+    private volatile Term.Release gone = new Term.Release(); // of the last term that began
     private @Nullable Term announced; // listeners know
     private volatile @Nullable Thread telling; // a listener is called there
 
@@ -119,7 +118,7 @@ public final class LeaderElection implements AutoCloseable {
         this.engine = new LockInternals(client, path, new LeaderDriver(), options);
         this.lock = engine.unowned();
         this.calls = engine.callbacksInOrder();
-        gone.complete(CompletableFuture.completedFuture(null));
+        gone.deletion.complete(CompletableFuture.completedFuture(null));
     }
 
     /**
@@ -147,12 +146,12 @@ public final class LeaderElection implements AutoCloseable {
      * @return as {@link #resign}
      */
     public CompletableFuture<Void> leave() {
-        return stop(null).thenCompose(Function.identity());
+        return stop(null).done();
     }
 
     /** For a reason: a candidate is withdrawn, and those that wait hear why. Returns as {@link #endLast}. */
     @CanIgnoreReturnValue
-    private CompletableFuture<CompletableFuture<Void>> stop(@Nullable ClientClosedException why) {
+    private Term.Release stop(@Nullable ClientClosedException why) {
         CompletableFuture<?> asked;
         boolean stood;
         synchronized (guard) {
@@ -165,7 +164,7 @@ public final class LeaderElection implements AutoCloseable {
         if (asked != null) {
             asked.cancel(false);
         }
-        CompletableFuture<CompletableFuture<Void>> ended = endLast();
+        Term.Release ended = endLast();
         if (why == null) {
             settle(waiter -> waiter.complete(Optional.empty()));
         } else if (stood) {
@@ -189,9 +188,9 @@ public final class LeaderElection implements AutoCloseable {
      */
     @Override
     public void close() {
-        CompletableFuture<CompletableFuture<Void>> ended = stop(null);
+        Term.Release ended = stop(null);
         Term ending = term;
-        if (!isOwnThread() && !engine.awaitClosed(ended)) {
+        if (!isOwnThread() && !engine.awaitClosed(ended.deletion)) {
             log.warn(
                     "The election {} is closed, but {} has not ended in time. The leadership stays here until it has;"
                             + " if the client is closed before that, the next leader begins beside it. Let it end sooner"
@@ -233,12 +232,12 @@ public final class LeaderElection implements AutoCloseable {
      *     with {@link dev.zkrecipes.core.LockAccessException} if ZooKeeper refuses to delete the node
      */
     public CompletableFuture<Void> resign() {
-        return endLast().thenCompose(Function.identity());
+        return endLast().done();
     }
 
-    /** Ends the term, if there is one. Returns how the last one is given back: that one, and none that begins now. */
-    private CompletableFuture<CompletableFuture<Void>> endLast() {
-        CompletableFuture<CompletableFuture<Void>> last = gone; // read first: what it belongs to is over, or the term
+    /** Ends the term, if there is one. Returns the release of that one, or of the last: of none that begins now. */
+    private Term.Release endLast() {
+        Term.Release last = gone; // read first: what it belongs to is over, or the term
         Term current = term;
         if (current == null) {
             return last;
@@ -458,7 +457,7 @@ public final class LeaderElection implements AutoCloseable {
         }
         try {
             Runnable isOver = engine.endBeforeClient(this::endBeforeClient);
-            var unused = next.gone.thenRun(isOver);
+            var unused = next.gone.deletion.thenRun(isOver);
         } catch (ClientClosedException e) { // just now: it has not begun
             stop(e);
             return;
@@ -491,9 +490,9 @@ public final class LeaderElection implements AutoCloseable {
 
     /** The client is being closed by this thread. */
     private CompletableFuture<Void> endBeforeClient() {
-        var ended = stop(new ClientClosedException("the ZooKeeperClient of the election " + lock.path()
+        Term.Release ended = stop(new ClientClosedException("the ZooKeeperClient of the election " + lock.path()
                 + " is closed; make a new client and an election on it"));
-        return isOwnThread() ? CompletableFuture.completedFuture(null) : ended.thenAccept(deletion -> {});
+        return isOwnThread() ? CompletableFuture.completedFuture(null) : ended.deletion.thenAccept(begun -> {});
     }
 
     /** Ends the term, unless it has ended; returns whether this call did. */
@@ -534,7 +533,7 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     private void giveBack(Term over) {
-        over.gone.complete(over.lease.closeAsync());
+        over.gone.deletion.complete(over.lease.closeAsync());
         guarded(() -> announced = term = null);
         look();
     }

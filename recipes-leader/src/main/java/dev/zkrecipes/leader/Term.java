@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class Term {
     final Lease lease;
     final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
-    final CompletableFuture<CompletableFuture<Void>> gone = new CompletableFuture<>(); // the release
+    final Release gone = new Release();
     List<LeaderListener> told = List.of(); // of the beginning; used by one call at a time
 
     private final LockInternals engine;
@@ -32,6 +33,16 @@ public final class Term {
     private final CompletableFuture<LeaseState> over = new CompletableFuture<>(); // decides; nothing depends on it
     private final CompletableFuture<Optional<Throwable>> done = new CompletableFuture<>(); // how its work ended
     private volatile @Nullable Thread worker;
+
+    /** Its end on the server, which begins when listeners know of the term's end and the work has ended. */
+    static final class Release {
+        final CompletableFuture<CompletableFuture<Void>> deletion = new CompletableFuture<>();
+
+        /** When the node is gone. */
+        CompletableFuture<Void> done() {
+            return deletion.thenCompose(Function.identity());
+        }
+    }
 
     private Term(Lease lease, LockInternals engine) {
         this.lease = lease;

@@ -184,7 +184,10 @@ public final class Requests {
         return closed("the ZooKeeperClient of the lock " + lockPath, " and a lock on it");
     }
 
-    /** The error for any call of a client that has ended; {@code andMore} is to be made anew if it has ended itself. */
+    /**
+     * The error for any call of a client that has ended. If it has ended itself, the message says to make a new client
+     * {@code andMore}.
+     */
     public ClientClosedException closed(String client, String andMore) {
         Throwable cause = failure;
         return cause == null

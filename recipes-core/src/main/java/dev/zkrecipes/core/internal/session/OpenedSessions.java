@@ -20,10 +20,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a session, and the next one as soon as it has ended. Before that the client logs in, if it has to. After a
- * failure, the pauses before the next try double up to {@link #LONGEST_PAUSE}. What this client cannot mend by itself
- * fails the requests: those that wait for the try, and those that come in the pause behind it. After a refusal of a
- * connected session without a login, the next is opened on demand: only a request shows what it is worth.
+ * Opens a session, and the next one as soon as it has ended. If the client has to log in, it does so first.
+ *
+ * <p>After a failure it pauses and tries again. Each pause is twice as long as the one before, up to {@link
+ * #LONGEST_PAUSE}. If only the user can put it right, the requests fail that wait for the try, and those that come
+ * during the pause after it.
+ *
+ * <p>A server may connect a session and then refuse its credentials. If there was no login, the next session is opened
+ * when a request asks for one, because only a request shows what the credentials are worth.
  */
 public final class OpenedSessions implements SessionSource {
     public static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.zk;
 
 import com.google.common.base.Throwables;
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -12,6 +13,8 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -76,23 +79,21 @@ public final class OpenedHandle {
     private static void close(ZooKeeper handle) {
         Thread closing = Thread.currentThread();
         long limit = handle.getSessionTimeout() + LONGEST_PAUSE_OF_THE_CLIENT_MILLIS;
+        CountDownLatch closed = new CountDownLatch(1);
         try {
-            EngineThreads.start("zkrecipes-close-", () -> interruptAfter(limit, closing));
-        } finally {
+            EngineThreads.start("zkrecipes-close-", () -> {
+                if (!Uninterruptibles.awaitUninterruptibly(closed, limit, TimeUnit.MILLISECONDS)) {
+                    closing.interrupt();
+                }
+            });
+        } finally { // also if there is no memory for a thread
             try {
                 handle.close();
             } catch (InterruptedException e) {
                 // Its servers end the session after its time-out.
+            } finally {
+                closed.countDown();
             }
         }
-    }
-
-    private static void interruptAfter(long millis, Thread thread) {
-        try {
-            thread.join(millis);
-        } catch (InterruptedException e) {
-            // Nobody does that.
-        }
-        thread.interrupt();
     }
 }
