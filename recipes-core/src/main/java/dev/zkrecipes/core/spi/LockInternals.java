@@ -256,7 +256,7 @@ public final class LockInternals {
      * @param cause what was thrown
      */
     public void endClientBecauseOf(Throwable cause) {
-        client.endBecauseOf(cause);
+        client.endBecauseOf(Objects.requireNonNull(cause, "cause"));
     }
 
     /** {@return a new executor for a recipe's listeners: one after another, on the client's callback executor} */
