@@ -14,7 +14,9 @@ import java.util.random.RandomGenerator;
 
 /** The engine's real executor. Only the random numbers are the same in each schedule, so that a replay is one. */
 final class RealEngine implements EngineScheduler {
-    private final EngineExecutor thread = new EngineExecutor(false);
+    /** Fray gives the time to code that it sees, which a method reference is not. */
+    private final EngineExecutor thread = new EngineExecutor(false, () -> System.nanoTime());
+
     private final RandomGenerator random;
 
     RealEngine(long seed) {

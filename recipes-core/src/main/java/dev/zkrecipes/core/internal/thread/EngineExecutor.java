@@ -75,12 +75,11 @@ public final class EngineExecutor implements EngineScheduler {
      * run on that thread only.
      */
     public EngineExecutor(boolean isOnItsThreadOnly) {
-        this(
-                isOnItsThreadOnly,
-                () -> System.nanoTime()); // Fray, which plays schedules, does not see a method reference
+        this(isOnItsThreadOnly, System::nanoTime);
     }
 
-    EngineExecutor(boolean isOnItsThreadOnly, LongSupplier clock) {
+    /** One that goes by another clock than {@link System#nanoTime}. */
+    public EngineExecutor(boolean isOnItsThreadOnly, LongSupplier clock) {
         this.isOnItsThreadOnly = isOnItsThreadOnly;
         this.clock = clock;
         this.wakesAt = clock.getAsLong();
