@@ -180,8 +180,8 @@ public final class RunningZkLock implements AutoCloseable {
     }
 
     /**
-     * Runs {@code zklock run} with a short wait, which ends as expected; with a longer one if it did not say why: what it
-     * is to find out takes longer on a busy machine.
+     * Runs {@code zklock run} with a short wait, and again with longer ones until it says what is expected: to find
+     * that out takes longer on a busy machine.
      */
     public static void assertRunFailsInTime(
             Path folder, Map<String, String> environment, int code, List<String> told, String... arguments)
@@ -198,6 +198,7 @@ public final class RunningZkLock implements AutoCloseable {
                         .as(exit + " " + err)
                         .isTrue();
                 assertThat(err.lines()).hasSize(1);
+                assertThat(run.out()).isEmpty();
             }
         }
         assertThat(err).contains(told);

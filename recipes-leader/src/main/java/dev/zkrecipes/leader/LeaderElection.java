@@ -235,9 +235,9 @@ public final class LeaderElection implements AutoCloseable {
         return endLast().done();
     }
 
-    /** Ends the term, if there is one. Returns the release of that one, or of the last: of none that begins now. */
+    /** Ends the term, if there is one. Returns its release, or that of the last term; never of one that begins now. */
     private Term.Release endLast() {
-        Term.Release last = gone; // read first: what it belongs to is over, or the term
+        Term.Release last = gone; // read before the term: without one then, this is of a term that is over
         Term current = term;
         if (current == null) {
             return last;
