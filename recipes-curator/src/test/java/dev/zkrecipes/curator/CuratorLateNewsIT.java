@@ -108,7 +108,7 @@ class CuratorLateNewsIT {
         curator.getConnectionStateListenable().addListener(slow);
         expire(); // SUSPENDED keeps the listener, so LOST and RECONNECTED wait
         Lease lease = acquire(curator);
-        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+        Soon.await().until(() -> lease.state() == LeaseState.HELD);
         unblocked.countDown();
         Soon.await().until(() -> told.containsAll(List.of(ConnectionState.LOST, ConnectionState.RECONNECTED)));
         assertThat(lease.state()).isNotEqualTo(LeaseState.LOST);

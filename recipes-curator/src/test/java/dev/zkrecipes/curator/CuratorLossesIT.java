@@ -140,7 +140,7 @@ class CuratorLossesIT {
             Lease lease = permit.acquire();
             granted.complete(lease);
             assertThat(closed.await(120, TimeUnit.SECONDS)).isTrue();
-            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            Soon.await().until(() -> lease.state() == LeaseState.HELD);
             assertThat(new InterProcessSemaphoreV2(other, path, 1).acquire(0, TimeUnit.SECONDS))
                     .isNull();
             lease.close();
@@ -258,7 +258,7 @@ class CuratorLossesIT {
                 CuratorFramework away = connect(own)) {
             CountDownLatch told = blockListenersOf(away);
             Lease lease = mutexOf(away).acquire();
-            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            Soon.await().until(() -> lease.state() == LeaseState.HELD);
             own.stop();
             Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
             told.countDown();
@@ -285,7 +285,7 @@ class CuratorLossesIT {
                 CuratorLocks.ofCurator(curator, path, new InterProcessMutex(curator.usingNamespace("billing"), path));
         int listeners = listeners();
         try (Lease lease = lock.acquire()) {
-            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            Soon.await().until(() -> lease.state() == LeaseState.HELD);
             assertThat(server.children("/billing" + path)).hasSize(1);
         }
         assertThat(listeners()).isEqualTo(listeners);

@@ -220,7 +220,7 @@ class LeaderNeighboursIT {
             assertThat(mutex.participants()).hasSize(2);
             assertThat(second).isNotDone();
             selector.interruptLeadership();
-            assertThat(Soon.get(second).isValid()).isTrue();
+            Soon.await().until(Soon.get(second)::isValid);
             assertThat(selector.hasLeadership()).isFalse();
         }
     }

@@ -258,7 +258,7 @@ class SemaphoreNeighboursIT {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         Lease first = mutex.acquireAsync().get();
         Hold beside = Soon.get(async(deprecated(2)));
-        assertThat(first.isValid()).isTrue();
+        Soon.await().until(first::isValid);
         first.closeAsync().get();
         Hold another = Soon.get(async(deprecated(2)));
         CompletableFuture<Lease> last = mutex.acquireAsync();

@@ -178,7 +178,7 @@ class InheritedContextIT {
                 System.gc();
                 return unloaded.refersTo(null);
             });
-            assertThat(client.connectionState() == ConnectionState.CONNECTED).isTrue();
+            Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
         } finally {
             self.setContextClassLoader(before);
         }

@@ -188,7 +188,7 @@ class KerberosIT {
                     .containsExactly(new ACL(ZooDefs.Perms.ALL, new Id("sasl", "orders@" + Kdc.REALM)));
             proxy.cut();
             Soon.await().ignoreExceptions().untilAsserted(lease::verify); // once it has logged in again
-            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            Soon.await().until(() -> lease.state() == LeaseState.HELD);
         }
     }
 

@@ -83,7 +83,7 @@ class SuppliedHandlesIT {
                 waiting.get(120, TimeUnit.SECONDS);
                 assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
                 assertThat(client.zooKeeper()).containsSame(second);
-                assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+                await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
                 held.close();
             }
             assertThat(server.children(path)).isEmpty();

@@ -63,7 +63,7 @@ class AsyncDocIT {
     }
 
     private static CompletableFuture<String> work(Lease lease) {
-        return CompletableFuture.completedFuture("with " + lease.state());
+        return CompletableFuture.completedFuture("under " + lease.path());
     }
 
     private void awaitQueue(int length) {
@@ -75,13 +75,13 @@ class AsyncDocIT {
         CompletableFuture<String> result = mutex.acquireAsync()
                 .orTimeout(30, TimeUnit.SECONDS)
                 .thenCompose(lease -> work(lease).whenComplete((value, failure) -> lease.closeAsync()));
-        assertThat(Soon.get(result)).isEqualTo("with HELD");
+        assertThat(Soon.get(result)).isEqualTo("under " + PATH);
     }
 
     @Test
     void mono_worksUnderTheLock_andGivesItBack() {
-        Mono<String> counted = underLock(mutex, lease -> Mono.fromSupplier(() -> "with " + lease.state()));
-        assertThat(counted.block()).isEqualTo("with HELD");
+        Mono<String> counted = underLock(mutex, lease -> Mono.fromSupplier(() -> "under " + lease.path()));
+        assertThat(counted.block()).isEqualTo("under " + PATH);
         assertThatThrownBy(() -> underLock(mutex, lease -> Mono.error(new IllegalStateException("fails")))
                         .block())
                 .hasMessage("fails");

@@ -66,7 +66,7 @@ class ReplacedHandlesIT {
                 Soon.await().until(() -> lost.state() == LeaseState.LOST);
                 use(client, "/another");
                 assertThat(held.state()).isIn(LeaseState.HELD, LeaseState.SUSPENDED);
-                assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+                Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
                 assertThat(told).doesNotContain(ConnectionState.EXPIRED, ConnectionState.SUSPENDED);
                 assertThat(client.zooKeeper()).containsSame(first);
                 held.close();

@@ -105,7 +105,7 @@ class SessionOfTwoHandlesIT {
 
             assertThat(server.sessions()).contains(session);
             lease.verify();
-            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            Soon.await().until(() -> lease.state() == LeaseState.HELD);
             assertThat(lease.ended()).isNotDone();
             assertThat(next).isNotDone();
             lease.close();
