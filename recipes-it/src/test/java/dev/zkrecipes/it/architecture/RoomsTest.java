@@ -30,8 +30,8 @@ class RoomsTest {
     private static final String ENGINE = "dev.zkrecipes.core.internal.";
 
     /** From the top floor down: each room uses only those below it. */
-    private static final List<String> ROOMS =
-            List.of("lock", "revoke", "acquire", "node", "session", "queue", "diagnosis", "zk", "thread", "wire");
+    private static final List<String> ROOMS = List.of(
+            "lock", "revoke", "acquire", "node", "clean", "session", "queue", "diagnosis", "zk", "thread", "wire");
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())

@@ -8,10 +8,10 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
-import dev.zkrecipes.core.internal.node.CounterReset;
+import dev.zkrecipes.core.internal.clean.CounterReset;
+import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HoldLimit;
-import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step
- * again. Any ending but GRANTED hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
+ * again. Any ending but GRANTED hands the nodes to the {@link dev.zkrecipes.core.internal.clean.NodeCleaner}.
  *
  * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do
  * not.

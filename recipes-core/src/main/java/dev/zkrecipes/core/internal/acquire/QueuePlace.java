@@ -5,7 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import dev.zkrecipes.core.internal.node.NodeCleaner;
-import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.clean.NodeCleaner;
+import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;

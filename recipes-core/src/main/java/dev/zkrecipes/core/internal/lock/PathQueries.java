@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.internal.node.ParentMaker;
+import dev.zkrecipes.core.internal.clean.ParentMaker;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;

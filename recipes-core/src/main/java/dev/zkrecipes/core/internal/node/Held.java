@@ -120,7 +120,7 @@ public abstract class Held {
     }
 
     /** Returns whether it had not ended. */
-    protected final boolean endAsReleased() {
+    public final boolean endAsReleased() {
         return END.compareAndSet(this, null, RELEASED);
     }
 

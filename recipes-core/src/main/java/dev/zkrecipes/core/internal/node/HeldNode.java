@@ -6,6 +6,8 @@ package dev.zkrecipes.core.internal.node;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.internal.clean.NodeCleaner;
+import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;

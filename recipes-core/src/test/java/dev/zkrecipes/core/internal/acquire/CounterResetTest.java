@@ -16,7 +16,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.util.List;
 import java.util.concurrent.CancellationException;

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.zk.PacketLimit;

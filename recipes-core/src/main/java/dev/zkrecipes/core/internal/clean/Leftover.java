@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.node;
+package dev.zkrecipes.core.internal.clean;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.node.OwnNode.Existence;
+import dev.zkrecipes.core.internal.clean.OwnNode.Existence;
 import dev.zkrecipes.core.internal.queue.ListQuery;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.Answer;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.node;
+package dev.zkrecipes.core.internal.clean;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.node.Leftover.State;
+import dev.zkrecipes.core.internal.clean.Leftover.State;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Pauses;
