@@ -146,7 +146,7 @@ class ArchitectureTest {
                 // A sealed class cannot permit those of another package: machines, and what holds stand on.
                 .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.session.SessionTask")
                 .and()
-                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.node.Held")
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.hold.Held")
                 .should(beFinalOrSealed())
                 .check(HOUSE);
     }

@@ -5,7 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;

@@ -4,8 +4,8 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.internal.clean.OwnNode;
-import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.HoldLimit;
+import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.HoldLimit;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;

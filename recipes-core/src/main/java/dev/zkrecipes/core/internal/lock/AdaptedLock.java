@@ -10,7 +10,12 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HoldLimit;
+import dev.zkrecipes.core.internal.hold.ForeignHeld;
+import dev.zkrecipes.core.internal.hold.Hold;
+import dev.zkrecipes.core.internal.hold.HoldLimit;
+import dev.zkrecipes.core.internal.hold.LockData;
+import dev.zkrecipes.core.internal.hold.LockDataTable;
+import dev.zkrecipes.core.internal.hold.ObservedRequest;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
@@ -190,7 +195,7 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     private static ForeignHeld held(Hold hold) {
-        return (ForeignHeld) hold.grants.get(0);
+        return (ForeignHeld) hold.grants().get(0);
     }
 
     // ---- Asking.

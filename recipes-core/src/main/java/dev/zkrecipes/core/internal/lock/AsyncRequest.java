@@ -5,7 +5,9 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
-import dev.zkrecipes.core.internal.lock.Hold.Origin;
+import dev.zkrecipes.core.internal.hold.Hold;
+import dev.zkrecipes.core.internal.hold.Hold.Origin;
+import dev.zkrecipes.core.internal.hold.ObservedRequest;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.LastResort;
 import java.util.Objects;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.internal.node.LockLog;
+import dev.zkrecipes.core.internal.hold.LockLog;
 import dev.zkrecipes.core.internal.session.Containers;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
 import dev.zkrecipes.core.internal.session.Session;

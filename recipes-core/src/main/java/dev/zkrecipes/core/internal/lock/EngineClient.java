@@ -10,7 +10,9 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.clean.NodeCleaner;
-import dev.zkrecipes.core.internal.node.LockLog;
+import dev.zkrecipes.core.internal.hold.LockDataTable;
+import dev.zkrecipes.core.internal.hold.LockLog;
+import dev.zkrecipes.core.internal.hold.ObservedRequest;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
@@ -55,14 +57,14 @@ public final class EngineClient {
 
     private final HandleKind kind;
     private final ClientSettings settings;
-    final EngineScheduler scheduler;
-    final LastResort lastResort;
+    private final EngineScheduler scheduler;
+    private final LastResort lastResort;
     private final Callbacks callbacks;
     private final ClientConnection connection;
-    final ClientSessions sessions;
+    private final ClientSessions sessions;
     private final NodeCleaner cleaner;
-    final Requests requests;
-    final LockDataTable holds;
+    private final Requests requests;
+    private final LockDataTable holds;
     private final @Nullable SlowWaits slowWaits;
 
     /** What ends before the leases, so that it can give back in order what it holds. */
@@ -169,9 +171,22 @@ public final class EngineClient {
         return callbacks;
     }
 
+    public LastResort lastResort() {
+        return lastResort;
+    }
+
+    public ClientSessions sessions() {
+        return sessions;
+    }
+
+    /** The record of its holds. */
+    public LockDataTable holds() {
+        return holds;
+    }
+
     /** Null if nobody observes. */
     @Nullable
-    ObservedRequest observe(LockGroup group) {
+    public ObservedRequest observe(LockGroup group) {
         if (settings.observers().isEmpty() && slowWaits == null && !LockLog.isForRequests()) {
             return null;
         }

@@ -18,10 +18,12 @@ import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Hold;
+import dev.zkrecipes.core.internal.hold.ObservedRequest;
+import dev.zkrecipes.core.internal.hold.RevocationListeners;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -52,7 +54,7 @@ public final class EngineLock extends OwnedLock {
             @Nullable LockSpec otherMode,
             boolean isExclusive,
             boolean isObserved) {
-        super(client, client.callbacks(), group, owner, client.holds, otherMode, isExclusive);
+        super(client, client.callbacks(), group, owner, client.holds(), otherMode, isExclusive);
         this.client = client;
         this.isObserved = isObserved;
     }
@@ -118,8 +120,8 @@ public final class EngineLock extends OwnedLock {
         }
         HeldNode exclusive = toDowngrade();
         Acquisition wanted = exclusive == null
-                ? new AcquireLoop(client.requests, group, mode)
-                : new Downgrade(client.requests, group.all().get(0), exclusive, mode);
+                ? new AcquireLoop(client.requests(), group, mode)
+                : new Downgrade(client.requests(), group.all().get(0), exclusive, mode);
         ObservedRequest observed = observe();
         Hold opened = null;
         try {
@@ -197,7 +199,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        Acquisition acquisition = new AcquireLoop(client.requests, group, Mode.QUEUE);
+        Acquisition acquisition = new AcquireLoop(client.requests(), group, Mode.QUEUE);
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
         ObservedRequest observed = observe();
         AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
@@ -271,8 +273,8 @@ public final class EngineLock extends OwnedLock {
         Blocking.throwIfInterrupted();
         hold.requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
-        client.requests.ask(path(), answered);
-        List<HeldNode> nodes = HeldNode.nodes(hold.grants);
+        client.requests().ask(path(), answered);
+        List<HeldNode> nodes = HeldNode.nodes(hold.grants());
         client.scheduler().execute(() -> HeldNode.check(nodes, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
@@ -286,8 +288,8 @@ public final class EngineLock extends OwnedLock {
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
-                .revocations(
-                        () -> new RevocationListeners(HeldNode.nodes(hold.grants), hold.standing(), client.callbacks()))
+                .revocations(() ->
+                        new RevocationListeners(HeldNode.nodes(hold.grants()), hold.standing(), client.callbacks()))
                 .add(listener);
     }
 
@@ -309,7 +311,7 @@ public final class EngineLock extends OwnedLock {
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            all.addAll(query.apply(client.requests, spec).request.await(client.requestTimeout(), deadline));
+            all.addAll(query.apply(client.requests(), spec).request.await(client.requestTimeout(), deadline));
         }
         return all;
     }

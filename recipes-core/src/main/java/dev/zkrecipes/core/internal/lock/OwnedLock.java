@@ -8,8 +8,11 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.Held;
+import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Hold;
+import dev.zkrecipes.core.internal.hold.LockData;
+import dev.zkrecipes.core.internal.hold.LockDataTable;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
@@ -58,12 +61,12 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
             @Nullable LockSpec otherMode,
             boolean isExclusive) {
         this.worksOn = worksOn;
-        this.lastResort = worksOn == null ? new LastResort() : worksOn.lastResort;
+        this.lastResort = worksOn == null ? new LastResort() : worksOn.lastResort();
         this.callbacks = callbacks;
         this.group = group;
         this.owner = owner;
         this.table = table;
-        this.asynchronous = owner == Owner.THREAD ? table.ofNobody : LockData.ofNobody(table.dropped);
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : table.moreOfNobody();
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
     }
@@ -103,12 +106,12 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     /** Throws if the calling thread would wait for itself. */
     final void requireMayBlock() {
-        Blocking.requireMayBlock(worksOn == null ? null : worksOn.scheduler);
+        Blocking.requireMayBlock(worksOn == null ? null : worksOn.scheduler());
     }
 
     final void requireOpen() {
         if (worksOn != null) {
-            worksOn.requests.requireOpen(path());
+            worksOn.requests().requireOpen(path());
         }
     }
 
@@ -244,7 +247,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
             }
         } while (!hold.beginClosing(true)); // another thread has just closed that one: try the next
         boolean isLost = hold.state() == LeaseState.LOST;
-        hold.lock.confirm(hold, !isLost);
+        hold.lock().confirm(hold, !isLost);
         if (isLost) {
             hold.requireNotLost();
         }

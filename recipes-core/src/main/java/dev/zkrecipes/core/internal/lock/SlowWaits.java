@@ -5,7 +5,8 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.node.LockLog;
+import dev.zkrecipes.core.internal.hold.LockLog;
+import dev.zkrecipes.core.internal.hold.ObservedRequest;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.Printable;
@@ -44,7 +45,7 @@ final class SlowWaits {
     }
 
     void add(ObservedRequest begun) {
-        if (!begun.group.all().get(0).kind().equals(CANDIDATE)) {
+        if (!begun.group().all().get(0).kind().equals(CANDIDATE)) {
             waits.add(begun);
             arm();
         }
@@ -62,11 +63,11 @@ final class SlowWaits {
         warnedAt.values().removeIf(at -> now - at >= PAUSE);
         waits.removeIf(wait -> !wait.isWaiting());
         waits.stream()
-                .filter(wait -> now - wait.askedAt >= after)
-                .sorted(Comparator.comparingLong(wait -> wait.askedAt - now))
+                .filter(wait -> now - wait.askedAt() >= after)
+                .sorted(Comparator.comparingLong(wait -> wait.askedAt() - now))
                 .forEach(wait -> {
                     wait.tellSlow();
-                    wait.group.all().forEach(spec -> warn(wait, spec, now));
+                    wait.group().all().forEach(spec -> warn(wait, spec, now));
                 });
         if (!waits.isEmpty()) {
             arm();
@@ -74,7 +75,7 @@ final class SlowWaits {
     }
 
     private void warn(ObservedRequest wait, LockSpec spec, long now) {
-        Duration waited = Duration.ofNanos(now - wait.askedAt);
+        Duration waited = Duration.ofNanos(now - wait.askedAt());
         boolean isConnected = connection.state() == ConnectionState.CONNECTED;
         if (warnedAt.putIfAbsent(new Subject(spec.path(), isConnected), now) != null) {
             return;
@@ -86,7 +87,7 @@ final class SlowWaits {
             ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
             Completion.on(query.request.launch(), (holders, failure) -> {
                 // Without a place, it waits behind a holder of this process, or is granted by now.
-                if (holders == null || !query.place.isEmpty() || (wait.group.isSingle() && wait.isWaiting())) {
+                if (holders == null || !query.place.isEmpty() || (wait.group().isSingle() && wait.isWaiting())) {
                     String seen = holders == null ? String.valueOf(failure) : query.place + "held by " + names(holders);
                     LockLog.slow(spec.path(), waited, seen);
                 }

@@ -15,9 +15,9 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.internal.lock.LivingSessions;
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -31,7 +31,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** A client whose sessions are scripted, and requests for the lock {@value #PATH} of it. */
-final class AcquireFixture {
+public final class AcquireFixture {
     static final String PATH = "/locks/orders";
     /** A node of somebody else, in front of all that are made here. */
     static final String OTHER = "lock-0000000000";
@@ -155,7 +155,7 @@ final class AcquireFixture {
         return all.get(all.size() - 1);
     }
 
-    HeldNode assertGranted(AcquireLoop loop) {
+    public HeldNode assertGranted(AcquireLoop loop) {
         assertThat(loop.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
         HeldNode held = loop.outcome().join().orElseThrow().get(0);
         assertThat(held.state()).isEqualTo(LeaseState.HELD);

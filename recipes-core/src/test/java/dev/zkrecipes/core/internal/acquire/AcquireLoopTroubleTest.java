@@ -20,7 +20,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;

@@ -13,7 +13,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.OwnNode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;

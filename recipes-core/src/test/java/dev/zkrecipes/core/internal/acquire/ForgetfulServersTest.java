@@ -9,7 +9,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
 import org.junit.jupiter.api.Tag;

@@ -6,8 +6,8 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.Held;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;

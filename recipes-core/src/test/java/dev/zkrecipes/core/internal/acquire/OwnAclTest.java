@@ -10,7 +10,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;

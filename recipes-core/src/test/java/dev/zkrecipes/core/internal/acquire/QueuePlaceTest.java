@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.ListQuery;
 import dev.zkrecipes.core.internal.queue.LockSpec;

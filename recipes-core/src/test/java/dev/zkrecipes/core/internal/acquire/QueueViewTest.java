@@ -18,7 +18,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.OwnNode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;

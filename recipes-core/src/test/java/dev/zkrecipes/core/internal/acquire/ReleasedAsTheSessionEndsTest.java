@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;

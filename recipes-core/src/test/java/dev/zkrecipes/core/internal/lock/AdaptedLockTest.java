@@ -16,6 +16,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.PrintedWhile;
+import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import java.lang.ref.WeakReference;

@@ -16,6 +16,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;

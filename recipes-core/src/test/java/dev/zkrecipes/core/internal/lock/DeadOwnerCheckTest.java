@@ -10,7 +10,10 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Hold;
+import dev.zkrecipes.core.internal.hold.LockDataTable;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -31,7 +34,7 @@ class DeadOwnerCheckTest {
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
-    private final LockDataTable holds = EngineClient.of(client).holds;
+    private final LockDataTable holds = EngineClient.of(client).holds();
     private final InterProcessLock lock = lock(PATH);
 
     private InterProcessLock lock(String path) {
@@ -114,7 +117,7 @@ class DeadOwnerCheckTest {
     @Tag("H78")
     void recordOfADeadThreadWithLostHoldsOnly_isForgotten() throws InterruptedException {
         die("forgetful", lease -> {
-            ((HeldNode) ((Hold) lease).grants.get(0)).lose("the test says so");
+            ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
             scheduler.engine.run();
         });
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");

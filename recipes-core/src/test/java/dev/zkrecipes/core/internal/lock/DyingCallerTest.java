@@ -10,6 +10,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -75,7 +76,7 @@ class DyingCallerTest {
     private void assertNothingLeft() throws InterruptedException {
         scheduler.engine.run();
         assertThat(EngineClient.of(client).requests().open()).isEmpty();
-        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
         assertThat(lock.holdCount()).isZero();
         assertThat(operations.nodes()).isEmpty();
         lock.acquire().close();

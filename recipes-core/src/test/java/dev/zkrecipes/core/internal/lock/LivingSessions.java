@@ -11,6 +11,6 @@ public final class LivingSessions {
     private LivingSessions() {}
 
     public static List<Session> of(EngineClient client) {
-        return client.sessions.living();
+        return client.sessions().living();
     }
 }

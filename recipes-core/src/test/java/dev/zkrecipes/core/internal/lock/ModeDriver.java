@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** One of the two modes of a lock, {@code read-} or {@code write-}; neither shares the lock. */
-record ModeDriver(String nodeName) implements LockDriver {
+public record ModeDriver(String nodeName) implements LockDriver {
     @Override
     public Optional<LockNode> parse(String childName) {
         return LockNode.parse(childName, "read-").or(() -> LockNode.parse(childName, "write-"));

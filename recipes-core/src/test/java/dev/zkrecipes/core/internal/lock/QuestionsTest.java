@@ -16,6 +16,7 @@ import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;

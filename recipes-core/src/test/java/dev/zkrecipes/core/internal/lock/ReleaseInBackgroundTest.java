@@ -15,7 +15,9 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -146,7 +148,7 @@ class ReleaseInBackgroundTest {
     @Test
     void lostLease_isStillToldByRelease() throws InterruptedException {
         Lease lease = lock.acquire();
-        ((HeldNode) ((Hold) lease).grants.get(0)).lose("the test says so");
+        ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
         assertThat(lock.holdCount()).isZero();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);

@@ -12,7 +12,11 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.node.Held;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.hold.Held;
+import dev.zkrecipes.core.internal.hold.HeldWith;
+import dev.zkrecipes.core.internal.hold.Hold;
+import dev.zkrecipes.core.internal.hold.LockData;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -35,10 +39,10 @@ class ReleaseWithoutMemoryTest {
     @Test
     void leaseThatIsHalfClosed_endsItsClient() throws InterruptedException {
         Hold hold = (Hold) lock.acquire();
-        Held dying = HeldWith.beforeRelease(hold.grants.get(0), () -> {
+        Held dying = HeldWith.beforeRelease(hold.grants().get(0), () -> {
             throw new InternalError("played: no memory");
         });
-        Hold onTheSameNode = new Hold(hold.lock, List.of(dying), LockData.ofInstance());
+        Hold onTheSameNode = new Hold(hold.lock(), List.of(dying), LockData.ofInstance());
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);

@@ -23,6 +23,7 @@ import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;

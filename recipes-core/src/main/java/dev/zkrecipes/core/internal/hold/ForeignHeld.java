@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HoldLimit;
-import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
@@ -27,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What a foreign lock has acquired. Lost, it is given back when it is closed; or with the end of its time. */
-final class ForeignHeld extends Held {
+public final class ForeignHeld extends Held {
     private static final Logger log = LoggerFactory.getLogger(ForeignHeld.class);
 
     private final ForeignLock.Hold hold;
@@ -36,7 +33,7 @@ final class ForeignHeld extends Held {
     private final AtomicBoolean givenBack = new AtomicBoolean();
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
-    ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
+    public ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
         super(spec, limit);
         this.hold = hold;
         this.callbacks = callbacks;
@@ -104,7 +101,7 @@ final class ForeignHeld extends Held {
         return told(hold::guards);
     }
 
-    void verify() throws InterruptedException {
+    public void verify() throws InterruptedException {
         try {
             hold.verify();
         } catch (UnsupportedOperationException e) {
@@ -166,7 +163,7 @@ final class ForeignHeld extends Held {
     }
 
     /** Tells of requests to give the lock back; the observer of them, too. */
-    void listen(Consumer<RevocationRequest> only) {
+    public void listen(Consumer<RevocationRequest> only) {
         Observer told = observesRequests.compareAndSet(false, true) ? observer() : null;
         if (told != null) {
             hold.onRevocationRequested(request -> told.onRevocationRequested());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -19,7 +19,8 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.GrantingDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -80,7 +81,7 @@ class HoldsByThreadTest {
     }
 
     private static void lose(Lease lease) {
-        ((HeldNode) ((Hold) lease).grants.get(0)).lose("the test says so");
+        ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
     }
 
     private void assertRefused(InterProcessLock asked, String... words) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.node;
+package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.LockObserver;
 import java.time.Duration;

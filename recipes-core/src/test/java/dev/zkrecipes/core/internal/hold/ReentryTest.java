@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,7 +14,8 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -106,7 +107,7 @@ class ReentryTest {
         last.close();
         scheduler.engine.run();
         assertThat(operations.nodes()).isEmpty();
-        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
 
     @Test
@@ -162,7 +163,7 @@ class ReentryTest {
             assertThat(left).extracting(Lease::state).containsOnly(LeaseState.RELEASED);
             scheduler.engine.run();
             assertThat(operations.nodes()).isEmpty();
-            assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
+            assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
         }
         assertThat(operations.deleted()).hasSize(50);
     }
@@ -177,7 +178,7 @@ class ReentryTest {
         closed.onLost(() -> told.add("closed"));
         CompletableFuture<LeaseState> endOfClosed = closed.ended().toCompletableFuture();
         closed.close();
-        ((HeldNode) ((Hold) first).grants.get(0)).lose("the test says so");
+        ((HeldNode) ((Hold) first).grants().get(0)).lose("the test says so");
         assertThat(told).isEmpty();
         scheduler.engine.run();
         assertThat(told).containsExactly("first");

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
@@ -102,12 +100,12 @@ public final class LockData implements Held.Listener {
 
         Loose(Hold hold, LockData data) {
             super(hold, data.dropped);
-            this.lock = hold.lock;
+            this.lock = hold.lock();
             this.data = data;
             boolean isLost = data.dropped == null;
             this.left = isLost
-                    ? hold.grants.stream().filter(grant -> !grant.hasEnded()).toList()
-                    : hold.grants;
+                    ? hold.grants().stream().filter(grant -> !grant.hasEnded()).toList()
+                    : hold.grants();
             this.listeners = isLost ? null : hold.listeners();
         }
 
@@ -145,12 +143,12 @@ public final class LockData implements Held.Listener {
         return new LockData(owner, null, useless);
     }
 
-    static LockData ofInstance() {
+    public static LockData ofInstance() {
         return new LockData(null, null, data -> {});
     }
 
     /** The leases that belong to no thread, of which the queue gets those that nobody has any more. */
-    static LockData ofNobody(ReferenceQueue<Hold> dropped) {
+    public static LockData ofNobody(ReferenceQueue<Hold> dropped) {
         return new LockData(null, dropped, data -> {});
     }
 
@@ -267,7 +265,7 @@ public final class LockData implements Held.Listener {
     }
 
     /** Gives back the youngest lost hold of exactly these locks whose lease nobody has, if there is one, and throws. */
-    void releaseForgotten(LockGroup group) {
+    public void releaseForgotten(LockGroup group) {
         for (Loose lost : forgotten(group.paths().get(0))) {
             if (lost.lock.group().equals(group)) {
                 takeOut(lost);
@@ -281,7 +279,7 @@ public final class LockData implements Held.Listener {
 
     /** The grants of a hold that was closed on which no open hold stands any more. */
     List<? extends Held> unneededWithout(Hold hold) {
-        List<? extends Held> grants = hold.grants;
+        List<? extends Held> grants = hold.grants();
         if (!sharesGrants()) {
             return grants;
         } else if (grants.size() == 1) {
@@ -303,7 +301,7 @@ public final class LockData implements Held.Listener {
 
     /** The open hold of exactly these locks to give back next: the youngest that is not lost, else the youngest. */
     @Nullable
-    Hold youngest(LockGroup group) {
+    public Hold youngest(LockGroup group) {
         String path = group.paths().get(0);
         Hold standing = youngest(path, (hold, same) -> hold.group().equals(same) && !hold.isLost(), group);
         return standing != null
@@ -324,7 +322,7 @@ public final class LockData implements Held.Listener {
 
     /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
     @Nullable
-    Held grantOn(LockSpec spec) {
+    public Held grantOn(LockSpec spec) {
         Hold hold = holdOf(spec);
         return hold == null ? null : hold.grantOn(spec);
     }
@@ -356,13 +354,13 @@ public final class LockData implements Held.Listener {
 
     // ---- Asking.
 
-    int count(LockGroup group) {
+    public int count(LockGroup group) {
         return (int) on(group.paths().get(0))
                 .filter(hold -> hold.group().equals(group))
                 .count();
     }
 
-    boolean holds(LockGroup group) {
+    public boolean holds(LockGroup group) {
         return group.all().stream().allMatch(this::holds);
     }
 
@@ -375,7 +373,7 @@ public final class LockData implements Held.Listener {
         return false;
     }
 
-    void requireNoneLost() {
+    public void requireNoneLost() {
         open.keySet().forEach(this::closeForgotten);
         all().forEach(Hold::requireNotLost);
     }
@@ -387,7 +385,7 @@ public final class LockData implements Held.Listener {
      * the one that it would stand beside. Looked at afterwards: who closes that one from then on finds the new one.
      */
     @Nullable
-    Hold reenter(Hold.Origin lock, List<? extends Held> grants) {
+    public Hold reenter(Hold.Origin lock, List<? extends Held> grants) {
         Hold again = new Hold(lock, grants, this);
         opened(again);
         if (hasOtherThreads && grants.stream().anyMatch(grant -> !isHeldBeside(again, grant))) {
@@ -407,11 +405,11 @@ public final class LockData implements Held.Listener {
      * of several locks, or holds a path by another rule.
      */
     @Nullable
-    List<? extends Held> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {
+    public List<? extends Held> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {
         Hold same = group.isSingle() ? holdOf(group.all().get(0)) : null;
-        if (same != null && same.grants.size() == 1) {
+        if (same != null && same.grants().size() == 1) {
             same.requireNotLost();
-            return same.grants;
+            return same.grants();
         }
         List<Held> found = new ArrayList<>();
         for (LockSpec spec : group.all()) {
@@ -433,7 +431,7 @@ public final class LockData implements Held.Listener {
     }
 
     /** Refuses a request for a lock that is not re-entrant if the thread would wait for itself. */
-    void requireNotHeldOnPaths(LockGroup group) {
+    public void requireNotHeldOnPaths(LockGroup group) {
         if (group.paths().stream().flatMap(this::on).anyMatch(Hold::isStanding)) {
             throw new LockRefusedException("this thread holds the lock " + group.path()
                     + " and asks for it through a lock that is not re-entrant: it would wait for itself; give back what"
@@ -444,7 +442,7 @@ public final class LockData implements Held.Listener {
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
                 .flatMap(path -> on(path).filter(Hold::isStanding)
-                        .flatMap(hold -> hold.grants.stream())
+                        .flatMap(hold -> hold.grants().stream())
                         .map(Held::spec)
                         .filter(spec -> spec.path().equals(path)))
                 .distinct()
@@ -474,7 +472,7 @@ public final class LockData implements Held.Listener {
     }
 
     /** The locks that stand on any of these paths, each of them once and never again. On the engine thread. */
-    List<String> notYetWarnedOf(Set<String> paths) {
+    public List<String> notYetWarnedOf(Set<String> paths) {
         Set<String> warned = warnedOf == null ? new HashSet<>() : warnedOf;
         warnedOf = warned;
         return open.keySet().stream()

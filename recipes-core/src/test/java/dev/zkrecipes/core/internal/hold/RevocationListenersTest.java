@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.revoke;
+package dev.zkrecipes.core.internal.hold;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.wire.NodeId;

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.LastResort;
@@ -47,7 +44,7 @@ public final class Hold implements MultiLease, Held.Listener {
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, Listeners.class, "listeners");
 
     /** The lock through which a hold was acquired: one of the engine, or a foreign one. */
-    interface Origin {
+    public interface Origin {
         LockGroup group();
 
         Callbacks callbacks();
@@ -87,14 +84,14 @@ public final class Hold implements MultiLease, Held.Listener {
     private static final Closing RELEASED = Closing.givingBackNothing(LeaseState.RELEASED);
     private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
 
-    final Origin lock;
+    private final Origin lock;
     private final LastResort lastResort; // reached without a call
-    final List<? extends Held> grants;
-    final LockData data;
+    private final List<? extends Held> grants;
+    private final LockData data;
     private volatile @Nullable Closing closing;
     private volatile @Nullable Listeners listeners;
 
-    Hold(Origin lock, List<? extends Held> grants, LockData data) {
+    public Hold(Origin lock, List<? extends Held> grants, LockData data) {
         this.lock = lock;
         this.lastResort = lock.lastResort();
         this.grants = grants;
@@ -102,7 +99,8 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /** Opens the first hold on grants, and hears of their loss. Whatever is thrown in here, they are given back. */
-    static Hold open(Origin lock, List<? extends Held> grants, LockData data, @Nullable ObservedRequest observed) {
+    public static Hold open(
+            Origin lock, List<? extends Held> grants, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grants, data);
         try {
             Held.Listener listener = data.opened(opened);
@@ -117,6 +115,19 @@ public final class Hold implements MultiLease, Held.Listener {
             opened.beginClosing(true);
             throw t;
         }
+    }
+
+    /** The lock through which it was acquired. */
+    public Origin lock() {
+        return lock;
+    }
+
+    public List<? extends Held> grants() {
+        return grants;
+    }
+
+    public LockData data() {
+        return data;
     }
 
     LockGroup group() {
@@ -161,7 +172,7 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /** Whether it is open and not lost, for those who must not keep it when nobody else has it. */
-    BooleanSupplier standing() {
+    public BooleanSupplier standing() {
         CompletableFuture<LeaseState> ended = listeners().ended;
         List<? extends Held> all = grants;
         // One that is being closed may have no end yet, but what it stands on has, unless other holds do, too.
@@ -248,7 +259,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().ended();
     }
 
-    Listeners listeners() {
+    public Listeners listeners() {
         Listeners made = listeners;
         if (made != null) {
             return made;
@@ -327,7 +338,7 @@ public final class Hold implements MultiLease, Held.Listener {
      * returns: each step is done by the first who comes to it.
      */
     @CanIgnoreReturnValue
-    boolean beginClosing(boolean waits) {
+    public boolean beginClosing(boolean waits) {
         if (closing == null) {
             requireMayClose();
         }
@@ -368,16 +379,16 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /** Completes when what is given back with the hold, which is closed, is known to be gone. */
-    CompletableFuture<Void> givenBack() {
+    public CompletableFuture<Void> givenBack() {
         Closing closed = decided();
         return closed != null ? closed.released : listeners().givenBack; // another thread is just giving it back
     }
 
-    void requireNotLost() {
+    public void requireNotLost() {
         Held.requireNoneLost(grants);
     }
 
-    void requireOpenAndStanding() {
+    public void requireOpenAndStanding() {
         requireNotLost();
         if (isClosed()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " is closed");
@@ -391,7 +402,7 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /** Who is told of one hold, and who but its owner may close it. Most end without anybody asking for that. */
-    static final class Listeners {
+    public static final class Listeners {
         private final Callbacks callbacks;
         private volatile boolean anyThreadCloses;
         private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
@@ -422,7 +433,7 @@ public final class Hold implements MultiLease, Held.Listener {
             });
         }
 
-        RevocationListeners revocations(Supplier<RevocationListeners> maker) {
+        public RevocationListeners revocations(Supplier<RevocationListeners> maker) {
             return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
         }
 

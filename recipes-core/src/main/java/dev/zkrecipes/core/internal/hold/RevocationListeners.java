@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.revoke;
+package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;

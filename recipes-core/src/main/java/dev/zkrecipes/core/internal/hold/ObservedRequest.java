@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockObserver.Progress;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
@@ -25,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Tells observers and the log of one request and its hold, each thing once; never on the engine thread. Any thread. */
-final class ObservedRequest implements Held.Observer {
+public final class ObservedRequest implements Held.Observer {
     private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
 
     private enum State {
@@ -34,8 +31,8 @@ final class ObservedRequest implements Held.Observer {
         OVER
     }
 
-    final LockGroup group;
-    final long askedAt;
+    private final LockGroup group;
+    private final long askedAt;
     private final EngineScheduler clock;
     private final Callbacks callbacks;
     private final LockObserver.Request request;
@@ -45,7 +42,7 @@ final class ObservedRequest implements Held.Observer {
     private volatile long grantedAt;
     private boolean isSlow; // on the engine thread
 
-    ObservedRequest(List<LockObserver> told, EngineScheduler clock, Callbacks callbacks, LockGroup group) {
+    public ObservedRequest(List<LockObserver> told, EngineScheduler clock, Callbacks callbacks, LockGroup group) {
         this.clock = clock;
         this.callbacks = callbacks;
         this.group = group;
@@ -55,6 +52,15 @@ final class ObservedRequest implements Held.Observer {
             add(LockLog.REQUESTS);
         }
         told.forEach(this::add);
+    }
+
+    public LockGroup group() {
+        return group;
+    }
+
+    /** By the clock of the client. */
+    public long askedAt() {
+        return askedAt;
     }
 
     private static String kindOf(LockGroup group) {
@@ -67,12 +73,12 @@ final class ObservedRequest implements Held.Observer {
         guarded(() -> observers.add(observer.onWaiting(request)));
     }
 
-    boolean isWaiting() {
+    public boolean isWaiting() {
         return state.get() == State.WAITING;
     }
 
     /** The request has waited for long, which is told once. On the engine thread. */
-    void tellSlow() {
+    public void tellSlow() {
         if (!isSlow) {
             isSlow = true;
             Duration waited = since(askedAt);
@@ -104,7 +110,7 @@ final class ObservedRequest implements Held.Observer {
     }
 
     /** The request is over; this is the reason if it was not granted. */
-    void over(Ending how) {
+    public void over(Ending how) {
         if (state.compareAndSet(State.WAITING, State.OVER)) {
             Duration waited = since(askedAt);
             tell(observer -> observer.onAbandoned(waited, how));
@@ -112,7 +118,7 @@ final class ObservedRequest implements Held.Observer {
     }
 
     /** The request is over, for the reason that the exception for the caller tells. */
-    void failed(Throwable why) {
+    public void failed(Throwable why) {
         if (why instanceof InterruptedException) {
             over(Ending.INTERRUPTED);
         } else if (why instanceof CancellationException) {

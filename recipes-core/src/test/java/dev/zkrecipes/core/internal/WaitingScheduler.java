@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal;
 
-import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,12 +11,12 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /** Lets the engine run while the test's thread waits for it, and then does what it is told. */
-final class WaitingScheduler implements EngineScheduler {
-    final ManualScheduler engine = new ManualScheduler();
-    Runnable inTheWait = () -> {};
-    Runnable uponRandom = () -> {};
-    Runnable uponTime = () -> {};
-    Duration ahead = Duration.ZERO; // the clock, of what the engine has come to
+public final class WaitingScheduler implements EngineScheduler {
+    public final ManualScheduler engine = new ManualScheduler();
+    public Runnable inTheWait = () -> {};
+    public Runnable uponRandom = () -> {};
+    public Runnable uponTime = () -> {};
+    public Duration ahead = Duration.ZERO; // the clock, of what the engine has come to
 
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) {

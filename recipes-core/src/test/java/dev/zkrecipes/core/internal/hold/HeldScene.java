@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.revoke;
+package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
@@ -9,7 +9,6 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.lock.EngineClient;
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.spi.MutexDriver;

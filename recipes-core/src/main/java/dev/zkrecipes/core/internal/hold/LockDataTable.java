@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.SessionTask;
@@ -35,14 +35,15 @@ public final class LockDataTable {
     private static final Logger log = LoggerFactory.getLogger(LockDataTable.class);
 
     /** Nothing depends on it, but people wait for the message. */
-    static final Duration PERIOD = Duration.ofSeconds(1);
+    public static final Duration PERIOD = Duration.ofSeconds(1);
 
     // A thread adds and removes only its own record; the close of a dead thread's last hold, or the look, removes that
     // one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
-    final ReferenceQueue<Hold> dropped = new ReferenceQueue<>(); // of leases that nobody has any more
-    final LockData ofNobody = LockData.ofNobody(dropped); // of leases that belong to no thread: none re-enters by them
+    private final ReferenceQueue<Hold> dropped = new ReferenceQueue<>(); // of leases that nobody has any more
+    private final LockData ofNobody =
+            LockData.ofNobody(dropped); // of leases that belong to no thread: none re-enters by them
     private final Collection<SessionTask> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
     private final @Nullable EngineScheduler scheduler;
@@ -70,6 +71,16 @@ public final class LockDataTable {
         return made;
     }
 
+    /** The record of leases that belong to no thread. */
+    public LockData ofNobody() {
+        return ofNobody;
+    }
+
+    /** Another record of leases that belong to no thread. */
+    public LockData moreOfNobody() {
+        return LockData.ofNobody(dropped);
+    }
+
     private void forget(LockData useless) {
         Thread owner = useless.owner;
         if (owner != null) {
@@ -89,7 +100,7 @@ public final class LockDataTable {
     // ---- Owners that are gone.
 
     /** A request has begun: from now on owners that have died are looked for. Any thread. */
-    void lookForDeadOwners() {
+    public void lookForDeadOwners() {
         if (scheduler == null) {
             ofThreads.values().removeIf(LockData::isForgettable);
         } else if (!armed.get() && armed.compareAndSet(false, true)) {
@@ -98,12 +109,12 @@ public final class LockDataTable {
     }
 
     /** As {@link #lookForDeadOwners}, for a request that the engine does not know. */
-    void beginWait(LockGroup group) {
+    public void beginWait(LockGroup group) {
         foreign.add(group);
         lookForDeadOwners();
     }
 
-    void endWait(LockGroup group) {
+    public void endWait(LockGroup group) {
         foreign.remove(group);
     }
 

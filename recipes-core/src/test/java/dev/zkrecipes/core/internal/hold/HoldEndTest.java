@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,8 +13,8 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -48,13 +48,13 @@ class HoldEndTest {
     }
 
     private HeldNode node() {
-        return (HeldNode) held.grants.get(0);
+        return (HeldNode) held.grants().get(0);
     }
 
     /** A hold on the node where something happens between the decision to close and the release. */
     private Hold sameWith(Runnable meanwhile) {
         Held interrupted = HeldWith.beforeRelease(node(), meanwhile);
-        Hold same = Hold.open(lock, List.of(interrupted), held.data, null);
+        Hold same = Hold.open(lock, List.of(interrupted), held.data(), null);
         same.onLost(() -> told.add("lost"));
         return same;
     }
@@ -85,8 +85,8 @@ class HoldEndTest {
     @Test
     void lostLeaseThatIsClosedBeforeAnotherOnItsNode_staysLost() {
         LockData ofThread = LockData.ofThread(Thread.currentThread(), useless -> {});
-        Hold first = Hold.open(lock, held.grants, ofThread, null);
-        Hold second = Hold.open(lock, held.grants, ofThread, null);
+        Hold first = Hold.open(lock, held.grants(), ofThread, null);
+        Hold second = Hold.open(lock, held.grants(), ofThread, null);
         node().lose("played");
         second.beginClosing(false);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);

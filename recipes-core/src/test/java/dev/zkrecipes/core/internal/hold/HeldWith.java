@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.internal.node.Held;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.Op;
 
 /** Something held to whose release something happens first. No mock: Mockito makes each call of a Held take memory. */
-final class HeldWith extends Held {
+public final class HeldWith extends Held {
     private final Held held;
     private final Runnable first;
 
@@ -22,7 +21,7 @@ final class HeldWith extends Held {
         this.first = first;
     }
 
-    static Held beforeRelease(Held held, Runnable first) {
+    public static Held beforeRelease(Held held, Runnable first) {
         return new HeldWith(held, first);
     }
 

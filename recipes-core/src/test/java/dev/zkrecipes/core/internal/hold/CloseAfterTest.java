@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,8 +12,9 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.node.Held;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.lock.EngineClient;
+import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -149,7 +150,7 @@ class CloseAfterTest {
         try (Lease next = lock.acquire()) {
             assertThat(next.isValid()).isTrue();
         }
-        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
 
     @Test
@@ -157,7 +158,7 @@ class CloseAfterTest {
         Lease lease = lock.acquire();
         CompletableFuture<Void> closed = lease.closeAfter(DELAY);
         int timers = scheduler.engine.timers();
-        ((HeldNode) ((Hold) lease).grants.get(0)).lose("played");
+        ((HeldNode) ((Hold) lease).grants().get(0)).lose("played");
         scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(closed).isCompleted();
@@ -214,7 +215,7 @@ class CloseAfterTest {
         assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
         lock.acquire().close();
         scheduler.engine.run();
-        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
 
     @Test
@@ -269,7 +270,7 @@ class CloseAfterTest {
     void reentryOnWhatWasGivenBackMeanwhile_opensNothing() throws InterruptedException {
         Lease lease = lock.acquire();
         LockInternals.letAnyThreadClose(lease);
-        LockData mine = EngineClient.of(client).holds.mine();
+        LockData mine = EngineClient.of(client).holds().mine();
         EngineLock engine = EngineLock.behind(lock).orElseThrow();
         List<? extends Held> found = mine.grantsToReenter(engine.group(), null);
         assertThat(found).hasSize(1);

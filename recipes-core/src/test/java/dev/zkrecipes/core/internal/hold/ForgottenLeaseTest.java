@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -15,7 +15,8 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.node.Held;
+import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.lock.EngineClient;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -91,7 +92,7 @@ class ForgottenLeaseTest {
         List<WeakReference<Held>> nodes = new ArrayList<>();
         loseAndForget(() -> {
             Lease lease = lock.acquire();
-            nodes.add(new WeakReference<>(((Hold) lease).grants.get(0)));
+            nodes.add(new WeakReference<>(((Hold) lease).grants().get(0)));
             return lease;
         });
         Awaitility.await().atMost(Duration.ofSeconds(120)).until(() -> {
@@ -127,7 +128,7 @@ class ForgottenLeaseTest {
     void recordOfAThread_goesWithItsLastLease_whenThatWasForgotten() throws Exception {
         loseAndForget(lock::acquire);
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
-        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
 
     @Test
@@ -136,7 +137,7 @@ class ForgottenLeaseTest {
         assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockLostException.class);
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");
         assertThat(lock.tryAcquire()).isEmpty();
-        assertThat(EngineClient.of(client).holds.ofThreads()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
 
     /** As in {@code acquire(); try { inner(); } finally { release(); }}, where nobody has the lease. */
@@ -244,7 +245,7 @@ class ForgottenLeaseTest {
         scheduler.engine.advance(MOST);
         assertThat(losses).hasValue(1);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
-        assertThat(EngineClient.of(client).holds.ofNobody)
+        assertThat(EngineClient.of(client).holds().ofNobody())
                 .extracting("open", MAP)
                 .isEmpty();
     }
@@ -281,7 +282,7 @@ class ForgottenLeaseTest {
         Lease lease = wanted.join();
         scheduler.engine.advance(MOST);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(EngineClient.of(client).holds.ofNobody)
+        assertThat(EngineClient.of(client).holds().ofNobody())
                 .extracting("open", MAP)
                 .isEmpty();
         lease.close();
