@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core;
 
-import dev.zkrecipes.core.internal.lock.EngineClient;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.RevocationRequests;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import java.time.Duration;

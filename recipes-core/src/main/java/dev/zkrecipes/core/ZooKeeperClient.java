@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core;
 
-import dev.zkrecipes.core.internal.lock.EngineClient;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;

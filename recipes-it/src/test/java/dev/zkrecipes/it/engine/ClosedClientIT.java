@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.lock.EngineClient;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.ForeignHeld;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.HoldLimit;

@@ -18,6 +18,8 @@ import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.ask.ParticipantQuery;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.ObservedRequest;
@@ -311,7 +313,7 @@ public final class EngineLock extends OwnedLock {
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            all.addAll(query.apply(client.requests(), spec).request.await(client.requestTimeout(), deadline));
+            all.addAll(query.apply(client.requests(), spec).request().await(client.requestTimeout(), deadline));
         }
         return all;
     }

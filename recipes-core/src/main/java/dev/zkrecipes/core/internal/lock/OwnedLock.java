@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.Held;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;

@@ -3,7 +3,9 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.internal.ask.OneShotRequest;
 import dev.zkrecipes.core.internal.clean.ParentMaker;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;

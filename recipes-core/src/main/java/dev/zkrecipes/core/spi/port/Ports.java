@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.spi.port;
 
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
-import dev.zkrecipes.core.internal.lock.EngineClient;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import java.util.Objects;
 

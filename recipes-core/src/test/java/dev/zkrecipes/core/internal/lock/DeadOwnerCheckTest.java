@@ -11,6 +11,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.LockDataTable;

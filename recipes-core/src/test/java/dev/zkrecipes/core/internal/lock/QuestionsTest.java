@@ -18,6 +18,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;
@@ -192,7 +192,7 @@ public final class ClientConnection {
         return given != null ? given : session.dividedBy(3);
     }
 
-    LockException missing(String consequence) {
+    public LockException missing(String consequence) {
         return trouble.error(consequence);
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.ask;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.spi.port.Ports;
 import java.util.Collections;
@@ -52,7 +53,7 @@ class ParticipantQueryTest {
 
     private CompletableFuture<List<ParticipantQuery.Seen>> ask(boolean holdersOnly) {
         CompletableFuture<List<ParticipantQuery.Seen>> answer =
-                query(holdersOnly).request.launch();
+                query(holdersOnly).request().launch();
         scheduler.run();
         return answer;
     }
@@ -71,7 +72,7 @@ class ParticipantQueryTest {
     @Test
     void questionThatNobodyWaitsFor_isNotSent() {
         CompletableFuture<List<ParticipantQuery.Seen>> answer =
-                query(true).request.launch();
+                query(true).request().launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
@@ -122,7 +123,7 @@ class ParticipantQueryTest {
     @Test
     void departedCaller_causesNoMoreReads() {
         CompletableFuture<List<ParticipantQuery.Seen>> answer =
-                query(false).request.launch();
+                query(false).request().launch();
         answer.cancel(false);
         scheduler.run();
         assertThat(operations.requests()).doesNotContain(Request.READ);

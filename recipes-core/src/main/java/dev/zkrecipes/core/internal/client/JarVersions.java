@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.client;
 
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.zkrecipes.core.LockException;

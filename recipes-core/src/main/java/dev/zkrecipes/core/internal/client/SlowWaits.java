@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.ask.ParticipantQuery;
 import dev.zkrecipes.core.internal.hold.LockLog;
 import dev.zkrecipes.core.internal.hold.ObservedRequest;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -85,10 +86,11 @@ final class SlowWaits {
                     spec.path(), waited, String.valueOf(connection.missing("").getMessage()));
         } else {
             ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
-            Completion.on(query.request.launch(), (holders, failure) -> {
+            Completion.on(query.request().launch(), (holders, failure) -> {
                 // Without a place, it waits behind a holder of this process, or is granted by now.
-                if (holders == null || !query.place.isEmpty() || (wait.group().isSingle() && wait.isWaiting())) {
-                    String seen = holders == null ? String.valueOf(failure) : query.place + "held by " + names(holders);
+                if (holders == null || !query.place().isEmpty() || (wait.group().isSingle() && wait.isWaiting())) {
+                    String seen =
+                            holders == null ? String.valueOf(failure) : query.place() + "held by " + names(holders);
                     LockLog.slow(spec.path(), waited, seen);
                 }
             });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.revoke;
+package dev.zkrecipes.core.internal.ask;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;

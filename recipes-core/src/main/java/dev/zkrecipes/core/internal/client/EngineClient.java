@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.client;
 
 import com.google.common.base.Preconditions;
 import com.google.common.base.Throwables;
@@ -445,7 +445,7 @@ public final class EngineClient {
     }
 
     /** Ends the client if anything was left in the last resort. Any thread. */
-    void wake() {
+    public void wake() {
         scheduler.execute(look);
     }
 

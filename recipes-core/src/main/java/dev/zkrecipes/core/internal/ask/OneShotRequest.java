@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.ask;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
@@ -24,7 +24,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /** One question about a lock path, or one change of it, in the session of the moment; it is not repeated. */
-final class OneShotRequest<T> implements SessionSource.User {
+public final class OneShotRequest<T> implements SessionSource.User {
     private final Requests requests;
     private final LockSpec spec;
     private final String subject;
@@ -32,7 +32,8 @@ final class OneShotRequest<T> implements SessionSource.User {
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
     /** Messages call it by its subject: "the holders of". {@code ask} sends it; what that throws fails it. */
-    OneShotRequest(Requests requests, LockSpec spec, String subject, BiConsumer<OneShotRequest<T>, Session> ask) {
+    public OneShotRequest(
+            Requests requests, LockSpec spec, String subject, BiConsumer<OneShotRequest<T>, Session> ask) {
         this.requests = requests;
         this.spec = spec;
         this.subject = subject + " the lock " + spec.path();
@@ -41,14 +42,14 @@ final class OneShotRequest<T> implements SessionSource.User {
 
     private @Nullable Session asked; // on the engine thread
 
-    CompletableFuture<T> launch() {
+    public CompletableFuture<T> launch() {
         requests.ask(spec.path(), result);
         requests.scheduler().execute(() -> requests.sessions().request(this));
         return result;
     }
 
     /** Asks, and lets the calling thread wait for the answer. */
-    T await(Duration timeout, Deadline deadline) throws InterruptedException {
+    public T await(Duration timeout, Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(requests.scheduler());
         Blocking.throwIfInterrupted();
         requests.requireOpen(spec.path());
@@ -62,7 +63,7 @@ final class OneShotRequest<T> implements SessionSource.User {
     }
 
     /** Lists the path, without strangers. The list is empty if the path does not exist. */
-    void list(Session session, Consumer<ChildrenSnapshot> body) {
+    public void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);
         session.lists().ask(group.query(), guarded(list -> {
             LockGroup.Strangers strangers = list.code() == Code.OK ? group.strangersIn(list) : null;
@@ -86,16 +87,16 @@ final class OneShotRequest<T> implements SessionSource.User {
         return result.isDone();
     }
 
-    void answer(T value) {
+    public void answer(T value) {
         result.complete(value);
     }
 
-    void fail(LockException why) {
+    public void fail(LockException why) {
         result.completeExceptionally(why);
     }
 
     /** A request got no answer, or a refusal. */
-    void fail(String what, Answer<?> answer) {
+    public void fail(String what, Answer<?> answer) {
         Session session = asked;
         if (answer.isUnsettled() && session != null && session.mayBeRefused()) {
             askAgain(session);
@@ -109,7 +110,7 @@ final class OneShotRequest<T> implements SessionSource.User {
     }
 
     /** {@code ifLost} is what the message says if the answer was lost. */
-    void fail(String what, Answer<?> answer, String ifLost) {
+    public void fail(String what, Answer<?> answer, String ifLost) {
         fail(
                 answer.isUnsettled()
                         ? new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()

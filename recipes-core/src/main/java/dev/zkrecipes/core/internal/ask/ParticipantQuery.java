@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.lock;
+package dev.zkrecipes.core.internal.ask;
 
 import com.google.common.collect.Iterables;
 import dev.zkrecipes.core.Participant;
@@ -36,20 +36,20 @@ import org.apache.zookeeper.data.Stat;
  * <p>Nodes are read one by one, and only so many at a time: any client may have put any amount of data into one, and
  * too large an answer costs all locks their connection; the checks of leases do not wait behind ten thousand reads.
  */
-final class ParticipantQuery {
+public final class ParticipantQuery {
     static final int UNDER_WAY = 100;
 
     /** A participant, and what its node was seen to hold; nothing if the node may not be read, or was not. */
-    record Seen(Participant participant, Optional<Content> content) {}
+    public record Seen(Participant participant, Optional<Content> content) {}
 
     private final EngineScheduler clock;
     private final LockSpec spec;
-    final OneShotRequest<List<Seen>> request;
+    private final OneShotRequest<List<Seen>> request;
     private final boolean holdersOnly;
     private final int most; // to read
     private final Set<LockNode> maybeHolding = new HashSet<>(); // if they came before the last change of the rule
     private long ruleChangedAt;
-    String place = ""; // where the first request of the client waits, "place 2 of 3, "; empty if none does
+    private String place = ""; // where the first request of the client waits, "place 2 of 3, "; empty if none does
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
 
     private ParticipantQuery(Requests requests, LockSpec spec, boolean holdersOnly, int most) {
@@ -64,12 +64,21 @@ final class ParticipantQuery {
                 (request, session) -> request.list(session, list -> read(session, list)));
     }
 
-    static ParticipantQuery ofAll(Requests requests, LockSpec spec) {
+    public static ParticipantQuery ofAll(Requests requests, LockSpec spec) {
         return new ParticipantQuery(requests, spec, false, Integer.MAX_VALUE);
     }
 
-    static ParticipantQuery ofHolders(Requests requests, LockSpec spec, int most) {
+    public static ParticipantQuery ofHolders(Requests requests, LockSpec spec, int most) {
         return new ParticipantQuery(requests, spec, true, most);
+    }
+
+    public OneShotRequest<List<Seen>> request() {
+        return request;
+    }
+
+    /** Where the first request of this client waits, as in "place 2 of 3, "; empty if none waits. */
+    public String place() {
+        return place;
     }
 
     private void read(Session session, ChildrenSnapshot list) {
