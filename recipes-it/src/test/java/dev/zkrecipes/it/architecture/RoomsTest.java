@@ -31,7 +31,18 @@ class RoomsTest {
 
     /** From the top floor down: each room uses only those below it. */
     private static final List<String> ROOMS = List.of(
-            "lock", "revoke", "acquire", "hold", "clean", "session", "queue", "diagnosis", "zk", "thread", "wire");
+            "lock",
+            "revoke",
+            "acquire",
+            "hold",
+            "clean",
+            "session",
+            "handle",
+            "queue",
+            "diagnosis",
+            "zk",
+            "thread",
+            "wire");
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())

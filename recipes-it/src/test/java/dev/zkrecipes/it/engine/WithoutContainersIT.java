@@ -70,7 +70,7 @@ class WithoutContainersIT {
         assertThat(server.nodeExists("/cut/c")).isTrue();
         assertThat(server.nodeExists("/cut/d")).isTrue();
         assertThat(printed.toString(StandardCharsets.UTF_8))
-                .containsOnlyOnce("WARN dev.zkrecipes.core.internal.session.Containers")
+                .containsOnlyOnce("WARN dev.zkrecipes.core.internal.handle.Containers")
                 .contains("nobody removes")
                 .contains("persistentPaths()");
     }

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.core.internal.client;
 
+import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.hold.LockLog;
-import dev.zkrecipes.core.internal.session.Containers;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.internal.handle.RecentlyUsed;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.Acls;
 import dev.zkrecipes.core.spi.port.Answer;

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.handle.RecentlyUsed;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;

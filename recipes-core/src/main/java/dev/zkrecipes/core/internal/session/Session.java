@@ -3,6 +3,9 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.handle.Containers;
+import dev.zkrecipes.core.internal.handle.MeasuredOperations;
+import dev.zkrecipes.core.internal.handle.PauseDetector;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;

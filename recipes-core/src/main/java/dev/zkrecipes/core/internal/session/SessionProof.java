@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.handle.PauseDetector;
+
 /**
  * What committed writes have proven of a session; nothing else proves that the ensemble, and not just one server, still
  * holds it. How long it does is up to the leader's clock, of which two things are known. The later time counts:

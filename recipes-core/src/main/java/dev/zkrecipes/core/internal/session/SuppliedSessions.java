@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.handle.Silence;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.HandleKind;

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.handle;
 
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * sent since. Without an answer that takes a whole T after the stop, as a client gives up a connection on which it
  * hears nothing for 2/3 T. Each session has its own. Confined to the engine thread.
  */
-final class PauseDetector {
+public final class PauseDetector {
     static final int BEATS_IN_A_TIMEOUT = 16;
     /** Stops that are shorter than this part of T do no harm. */
     private static final int HARMLESS = 12;
@@ -41,20 +41,20 @@ final class PauseDetector {
      * Stands still until it {@link #begin begins}; then it beats. The time-out is that of the session, T. A stop of the
      * process makes one beat at most.
      */
-    PauseDetector(EngineScheduler scheduler, Duration timeout, Runnable onBeat) {
+    public PauseDetector(EngineScheduler scheduler, Duration timeout, Runnable onBeat) {
         this.scheduler = scheduler;
         this.timeoutNanos = timeout.toNanos();
         this.onBeat = onBeat;
         this.lastBeat = scheduler.nanoTime();
     }
 
-    void begin(long newTimeoutNanos) {
+    public void begin(long newTimeoutNanos) {
         timeoutNanos = newTimeoutNanos;
         begin();
     }
 
     /** Begins to look for pauses, or continues. */
-    void begin() {
+    public void begin() {
         beat();
         cancel();
         if (!over) {
@@ -73,7 +73,7 @@ final class PauseDetector {
         }
     }
 
-    void end() {
+    public void end() {
         over = true;
         cancel();
     }
@@ -95,7 +95,7 @@ final class PauseDetector {
      * The time as of which a committed write proves the session: when it was sent, or the beginning of a stop that was
      * over only just before. To be called for each answered write.
      */
-    long provenAsOf(long sentAt) {
+    public long provenAsOf(long sentAt) {
         beat();
         boolean isAfterStop = stopped && sentAt - stoppedAt > timeoutNanos / HARMLESS;
         long halfATick = timeoutNanos / 4; // a session time-out has at least two ticks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.handle;
 
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each request is answered, see {@link Silence}. Confined to the engine thread.
  */
-final class MeasuredOperations implements ZooKeeperOperations {
+public final class MeasuredOperations implements ZooKeeperOperations {
     private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
 
     /** The number of connections that may break before the node's size is asked for. */
@@ -81,7 +81,8 @@ final class MeasuredOperations implements ZooKeeperOperations {
     private long lastBegun; // 0 before the first
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
 
-    MeasuredOperations(Factory handles, EngineScheduler scheduler, Containers containers, Consumer<State> states) {
+    public MeasuredOperations(
+            Factory handles, EngineScheduler scheduler, Containers containers, Consumer<State> states) {
         this.scheduler = scheduler;
         this.containers = containers;
         this.silence = new Silence(handles, scheduler, state -> {
@@ -93,15 +94,15 @@ final class MeasuredOperations implements ZooKeeperOperations {
         note(inner.initialState());
     }
 
-    void beat() {
+    public void beat() {
         silence.beat();
     }
 
-    boolean hasAnswered() {
+    public boolean hasAnswered() {
         return silence.hasAnswered();
     }
 
-    boolean isGivenUp() {
+    public boolean isGivenUp() {
         return silence.isGivenUp();
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.handle;
 
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * The time is counted in beats of the engine: a process that was stopped first hears what the server has to say.
  * Confined to the engine thread.
  */
-final class Silence {
+public final class Silence {
     private static final Logger log = LoggerFactory.getLogger(Silence.class);
 
     /** ZooKeeper's own client needs four thirds of the time-out at most to see that nobody answers. */
@@ -41,7 +41,7 @@ final class Silence {
     private boolean answered;
 
     /** Opens the handle, of whose states it tells, up to the first final one. */
-    Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
+    public Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
         this.scheduler = scheduler;
         this.told = told;
         this.handle = handles.open(this::become);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.handle;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -11,10 +11,10 @@ import java.util.Map;
  * a short-lived process waits for. Confined to the engine thread.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
-final class RecentlyUsed<K, V> extends LinkedHashMap<K, V> {
+public final class RecentlyUsed<K, V> extends LinkedHashMap<K, V> {
     private static final int MOST = 10_000;
 
-    RecentlyUsed() {
+    public RecentlyUsed() {
         super(16, 0.75f, true);
     }
 
