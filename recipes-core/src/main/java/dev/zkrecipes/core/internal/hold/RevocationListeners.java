@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.reads.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;

@@ -6,6 +6,9 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.handle.MeasuredOperations;
 import dev.zkrecipes.core.internal.handle.PauseDetector;
+import dev.zkrecipes.core.internal.reads.CheckedAcls;
+import dev.zkrecipes.core.internal.reads.ListBatcher;
+import dev.zkrecipes.core.internal.reads.WatchRegistry;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
@@ -141,7 +144,7 @@ public final class Session {
 
     /** Changes with each connection and each missed event: what was seen before may be out of order. */
     public int order() {
-        return connections + watches.missedEvents;
+        return connections + watches.missedEvents();
     }
 
     public boolean isEnded() {

@@ -7,7 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.reads.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;

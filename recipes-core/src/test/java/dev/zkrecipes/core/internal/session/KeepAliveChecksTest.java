@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.reads.WatchScene;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

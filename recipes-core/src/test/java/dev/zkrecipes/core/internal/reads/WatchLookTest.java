@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.reads;
 
-import static dev.zkrecipes.core.internal.session.WatchScene.NODE;
+import static dev.zkrecipes.core.internal.reads.WatchScene.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.handle.Containers;
-import dev.zkrecipes.core.internal.session.WatchScene.Listener;
+import dev.zkrecipes.core.internal.reads.WatchScene.Listener;
+import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.stream.LongStream;

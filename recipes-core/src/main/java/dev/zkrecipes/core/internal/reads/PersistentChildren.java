@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.reads;
 
 import dev.zkrecipes.core.internal.handle.RecentlyUsed;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.reads;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.internal.handle.RecentlyUsed;
@@ -43,7 +43,7 @@ public final class CheckedAcls {
     private final ZooKeeperOperations zk;
     private final RecentlyUsed<Key, Version> versions = new RecentlyUsed<>();
 
-    CheckedAcls(ZooKeeperOperations zk) {
+    public CheckedAcls(ZooKeeperOperations zk) {
         this.zk = zk;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.reads;
 
 import com.google.common.collect.Iterators;
 import dev.zkrecipes.core.spi.port.Answer;
@@ -64,9 +64,9 @@ public final class WatchRegistry {
     private final Map<String, Watch> content = new HashMap<>(); // by path
     private final Map<String, Watch> deletions = new HashMap<>();
     private @Nullable Timer nextLook;
-    int missedEvents; // deletions that were found, and of which no event came
+    private int missedEvents;
 
-    WatchRegistry(
+    public WatchRegistry(
             ZooKeeperOperations zk,
             Supplier<State> state,
             Consumer<Runnable> later,
@@ -171,8 +171,13 @@ public final class WatchRegistry {
 
     // ---- Look again.
 
+    /** How many deletions were found of which no event had come. */
+    public int missedEvents() {
+        return missedEvents;
+    }
+
     /** There may be a first watch, or none any more, or the session has ended. */
-    void planLook() {
+    public void planLook() {
         boolean isNeeded = !isEmpty() && !state.get().isFinal();
         if (isNeeded && nextLook == null) {
             nextLook = afterALongWhile.apply(this::look);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.reads;
 
 import dev.zkrecipes.core.internal.handle.RecentlyUsed;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.ListQuery;
+import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -67,7 +68,7 @@ public final class ListBatcher {
     }
 
     /** {@code check} sends a small write that is committed, see {@link Session#check}. */
-    ListBatcher(
+    public ListBatcher(
             ZooKeeperOperations zk,
             EngineScheduler scheduler,
             BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check) {

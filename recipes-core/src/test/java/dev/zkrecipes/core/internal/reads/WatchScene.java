@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.reads;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.handle.Containers;
+import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
@@ -13,14 +14,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A connected session with one node, and listeners to what becomes of the node. */
-final class WatchScene {
+public final class WatchScene {
     static final String NODE = "lock-0000000001";
     static final String PATH = "/locks/" + NODE;
     static final Duration RETRY = Duration.ofSeconds(1);
 
-    final ManualScheduler scheduler = new ManualScheduler();
-    final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    final Session session = new Session(
+    public final ManualScheduler scheduler = new ManualScheduler();
+    public final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    public final Session session = new Session(
             states -> operations,
             scheduler,
             new Containers(false, scheduler),
@@ -28,9 +29,9 @@ final class WatchScene {
             RETRY,
             true,
             (ended, state) -> {});
-    final WatchRegistry registry = session.watches();
+    public final WatchRegistry registry = session.watches();
 
-    WatchScene() {
+    public WatchScene() {
         operations.add(NODE);
         session.begin();
     }

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/** What a session reads for all its locks: lists, watches, and what only an ACL can refuse. */
+@NullMarked
+package dev.zkrecipes.core.internal.reads;
+
+import org.jspecify.annotations.NullMarked;
