@@ -144,7 +144,7 @@ class ArchitectureTest {
                 .areNotAssignableTo(Throwable.class)
                 .and()
                 // A sealed class cannot permit those of another package: machines, and what holds stand on.
-                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.session.SessionTask")
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.source.SessionTask")
                 .and()
                 .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.hold.Held")
                 .should(beFinalOrSealed())

@@ -12,7 +12,7 @@ import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.reads.WatchRegistry;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionTask;
+import dev.zkrecipes.core.internal.source.SessionTask;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;

@@ -5,11 +5,11 @@ package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.hold.LockLog;
-import dev.zkrecipes.core.internal.session.OpenedSessions;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionSource;
-import dev.zkrecipes.core.internal.session.SuppliedSessions;
-import dev.zkrecipes.core.internal.session.WrappedSession;
+import dev.zkrecipes.core.internal.source.OpenedSessions;
+import dev.zkrecipes.core.internal.source.SessionSource;
+import dev.zkrecipes.core.internal.source.SuppliedSessions;
+import dev.zkrecipes.core.internal.source.WrappedSession;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.zk.ClientSettings;

@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.session.SessionTask;
+import dev.zkrecipes.core.internal.source.SessionTask;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;

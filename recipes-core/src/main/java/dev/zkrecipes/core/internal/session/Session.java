@@ -41,7 +41,7 @@ public final class Session {
     private static final Duration A_LONG_WHILE = Duration.ofMinutes(1);
 
     /** Hears of the state of a session, on the engine thread. */
-    interface Observer {
+    public interface Observer {
         void onConnected();
 
         /** It has ended with {@code state}; a client that can have another one has asked for it already. */

@@ -27,7 +27,7 @@ import dev.zkrecipes.core.internal.client.LivingSessions;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionNodes;
-import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.source.SessionSource;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockInternals;

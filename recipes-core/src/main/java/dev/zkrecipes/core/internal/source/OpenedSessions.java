@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.source;
 
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.internal.zk.OpenedHandle;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.source;
 
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.session.Session;
 
 /** Where the sessions of a client come from. Confined to the engine thread. */
 public interface SessionSource {
