@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The rules of the house that zklock keeps. {@code recipes-it} has those of the library, and is built beside. */
+/** The rules of the house that zklock keeps. {@code checks/it} has those of the library, and is built beside. */
 class ArchitectureTest {
     private static final JavaClasses ZKLOCK = new ClassFileImporter().importPath("target/classes");
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Soon;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** The Java of {@code docs/async.md} is that of this test, in Reactor as it is. */
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("FutureReturnValueIgnored") // as the page has it: the node goes in the background
+@WithZooKeeper
+class AsyncDocIT {
+    private static final String PATH = "/async";
+
+    private final EmbeddedZooKeeper server;
+    private final TestClients clients;
+    private final InterProcessMutex mutex;
+
+    AsyncDocIT(EmbeddedZooKeeper server) throws InterruptedException {
+        this.server = server;
+        this.clients = TestClients.of(server);
+        this.mutex = new InterProcessMutex(clients.open(), PATH);
+    }
+
+    @AfterEach
+    void close() {
+        awaitQueue(0);
+        clients.close();
+    }
+
+    static <T> Mono<T> underLock(InterProcessLock lock, Function<Lease, Mono<T>> work) {
+        return Mono.usingWhen(
+                Mono.fromFuture(lock::acquireAsync).doOnDiscard(Lease.class, Lease::closeAsync),
+                work,
+                lease -> Mono.fromFuture(lease::closeAsync));
+    }
+
+    private static CompletableFuture<String> work(Lease lease) {
+        return CompletableFuture.completedFuture("under " + lease.path());
+    }
+
+    private void awaitQueue(int length) {
+        Soon.await().untilAsserted(() -> assertThat(server.children(PATH)).hasSize(length));
+    }
+
+    @Test
+    void future_isLimitedWhereItIsMade() {
+        CompletableFuture<String> result = mutex.acquireAsync()
+                .orTimeout(30, TimeUnit.SECONDS)
+                .thenCompose(lease -> work(lease).whenComplete((value, failure) -> lease.closeAsync()));
+        assertThat(Soon.get(result)).isEqualTo("under " + PATH);
+    }
+
+    @Test
+    void mono_worksUnderTheLock_andGivesItBack() {
+        Mono<String> counted = underLock(mutex, lease -> Mono.fromSupplier(() -> "under " + lease.path()));
+        assertThat(counted.block()).isEqualTo("under " + PATH);
+        assertThatThrownBy(() -> underLock(mutex, lease -> Mono.error(new IllegalStateException("fails")))
+                        .block())
+                .hasMessage("fails");
+    }
+
+    @Test
+    void monoThatIsCancelled_leavesTheQueue_orGivesTheLockBack() {
+        Disposable holder = underLock(mutex, lease -> Mono.never()).subscribe();
+        awaitQueue(1);
+        Disposable waiter = underLock(mutex, lease -> Mono.never()).subscribe();
+        awaitQueue(2);
+        assertThatThrownBy(() -> underLock(mutex, lease -> Mono.never())
+                        .timeout(Duration.ofMillis(50))
+                        .block())
+                .hasCauseInstanceOf(TimeoutException.class);
+        waiter.dispose();
+        awaitQueue(1);
+        holder.dispose();
+    }
+
+    @Test
+    void monoThatIsCancelledAsItIsGranted_closesTheLease() {
+        Lease lease = mock();
+        InterProcessLock lock = mock();
+        when(lock.acquireAsync()).thenReturn(new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterrupt) {
+                complete(lease); // came first
+                return false;
+            }
+        });
+        underLock(lock, granted -> Mono.never()).subscribe().dispose();
+        verify(lease).closeAsync();
+    }
+
+    @Test
+    void page_hasThisCode() throws IOException {
+        String code = plain(Files.readString(Path.of("src/test/java/dev/zkrecipes/it/examples/AsyncDocIT.java")));
+        String page = Files.readString(Path.of("../../docs/async.md"));
+        assertThat(Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE)
+                        .matcher(page)
+                        .results()
+                        .map((MatchResult block) -> plain(block.group(1))))
+                .hasSize(2)
+                .allSatisfy(block -> assertThat(code).contains(block));
+    }
+
+    private static String plain(String code) {
+        return code.replaceAll("\\s+", " ").strip();
+    }
+}
