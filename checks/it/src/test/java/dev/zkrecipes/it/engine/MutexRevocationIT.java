@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static dev.zkrecipes.test.internal.Soon.await;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.internal.Soon;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Requests to give a lock back: what they cost, to nodes of Curator, without rights, and what is refused. */
+class MutexRevocationIT extends RevocationStage {
+    private static final String CURATORS = "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000000";
+
+    // ---- What it costs.
+
+    @Test
+    @Tag("H72")
+    void listening_isOneRead_andWithoutListenerNothing() throws Exception {
+        RequestCounts start = server.requests();
+        Lease lease = mutex.acquire();
+        RequestCounts acquired = server.requests();
+        assertRequests(acquired.minus(start), RequestType.CREATE2, RequestType.GET_CHILDREN2);
+
+        listen(lease);
+        await().until(() -> server.watchCount() == 1);
+        Lease again = mutex.acquire();
+        listen(lease);
+        listen(again);
+        again.close();
+        assertRequests(server.requests().minus(acquired), RequestType.GET_DATA);
+
+        RequestCounts listened = server.requests();
+        lease.close();
+        await().until(() -> server.watchCount() == 0);
+        assertRequests(server.requests().minus(listened), RequestType.DELETE);
+    }
+
+    @Test
+    void lastListeningHold_removesItsWatch() throws Exception {
+        Lease lease = mutex.acquire();
+        Lease again = mutex.acquire();
+        List<RevocationRequest> heard = listen(again);
+        await().until(() -> server.watchCount() == 1);
+        RequestCounts start = server.requests();
+        again.close();
+        await().until(() -> server.requests().minus(start).of(RequestType.CHECK_WATCHES) == 1);
+        revoker.request(mutex);
+        List<RevocationRequest> heardLater = listen(lease);
+        await().until(() -> heardLater.size() == 1);
+        assertThat(heard).isEmpty();
+        lease.close();
+    }
+
+    @Test
+    void request_takesAList_aRead_andAWrite() throws Exception {
+        Lease lease = mutex.acquire();
+        Revoker own = new Revoker(holding);
+        RequestCounts start = server.requests();
+        List<Revocation> asked = own.request(mutex);
+        await().until(() -> server.watchCount() == 1);
+        assertRequests(
+                server.requests().minus(start),
+                RequestType.GET_CHILDREN2,
+                RequestType.GET_DATA, // whose it is, and what to write the mark on
+                RequestType.MULTI,
+                RequestType.GET_DATA); // and follows it
+        lease.close();
+        assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
+    }
+
+    @Test
+    void closedRevocation_isFollowedNoLonger() throws Exception {
+        Lease lease = mutex.acquire();
+        Revocation revocation = revoker.withGrace(LONG).request(holder());
+        assertThat(revocation.await(Duration.ZERO)).isEmpty();
+        RequestCounts start = server.requests();
+        revocation.close();
+        assertThatThrownBy(() -> revocation.await(Duration.ZERO)).isInstanceOf(CancellationException.class);
+        Soon.await().until(revocation.outcome()::isDone);
+        assertThat(revocation.outcome()).isCancelled();
+        await().until(() -> server.requests().minus(start).of(RequestType.CHECK_WATCHES) == 1);
+        List<RevocationRequest> heard = listen(lease);
+        await().until(() -> heard.size() == 1); // the request stays
+        lease.close();
+    }
+
+    // ---- Nodes of others.
+
+    @Test
+    @Tag("H60")
+    void curatorsRequests_areReported() throws Exception {
+        Lease lease = mutex.acquire();
+        server.setData(node(), "__REVOKE__".getBytes(UTF_8));
+        List<RevocationRequest> heard = listen(lease);
+        await().until(() -> heard.size() == 1);
+        assertThat(heard.get(0).requester()).isEqualTo("unknown");
+        assertThat(holder().owner()).isEqualTo("unknown");
+        server.setData(node(), "__REVOKE__".getBytes(UTF_8));
+        await().until(() -> heard.size() == 2);
+        revoker.request(mutex);
+        await().until(() -> heard.size() == 3);
+        assertThat(heard.get(2).requester()).isEqualTo("somebody");
+        assertThat(data(node())).startsWith("zkrecipes 1\nrevoke=__REVOKE__");
+        lease.close();
+        assertThat(heard).hasSize(3);
+    }
+
+    @Test
+    void curatorsNode_isMarkedAsByCurator_andCanBeBroken() throws Exception {
+        String node = path + "/" + CURATORS;
+        server.createNode(node, "192.0.2.1".getBytes(UTF_8));
+        List<Revocation> asked = revoker.request(mutex);
+        assertThat(data(node)).isEqualTo("__REVOKE__");
+        assertThat(revoker.withGrace(Duration.ZERO).request(mutex).get(0).await(Duration.ofSeconds(20)))
+                .hasValue(RevocationOutcome.BROKEN);
+        assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
+        assertThat(server.children(path)).isEmpty();
+    }
+
+    @Test
+    @Tag("H12")
+    void nodeOfTheSameName_isNeitherMarkedNorBroken() throws Exception {
+        String node = path + "/lock-0000000000";
+        server.createNode(node, "first".getBytes(UTF_8));
+        Participant first = holder();
+        Participant before = new Participant(
+                path, first.node(), first.kind(), "", "before", 42, Duration.ZERO, 0, true); // of an earlier session
+        assertThat(revoker.withGrace(Duration.ZERO).request(before).await(Duration.ofSeconds(20)))
+                .hasValue(RevocationOutcome.GONE_ALREADY);
+        assertThat(data(node)).isEqualTo("first");
+
+        Duration grace = Duration.ofSeconds(2);
+        Revocation revocation = new Revoker(holding).withGrace(grace).request(first);
+        long over = System.nanoTime() + grace.toNanos();
+        proxy.refuse(); // so that nobody is told of the deletion
+        await().until(() -> holding.connectionState() == ConnectionState.SUSPENDED);
+        server.deleteNode(node);
+        server.createNode(node, "second".getBytes(UTF_8));
+        await().until(() -> System.nanoTime() - over > 0);
+        proxy.accept();
+        assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
+        assertThat(data(node)).isEqualTo("second");
+        server.deleteNode(node);
+    }
+
+    // ---- Without rights.
+
+    private ZooKeeperClient guarded(int everybody) throws InterruptedException {
+        return connected(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .auth("digest", "holder:secret".getBytes(UTF_8))
+                .acl(List.of(
+                        new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.AUTH_IDS),
+                        new ACL(everybody, ZooDefs.Ids.ANYONE_ID_UNSAFE))));
+    }
+
+    @Test
+    @Tag("H63")
+    void requestWithoutTheRightToWrite_isRefused() throws Exception {
+        try (ZooKeeperClient guarded = guarded(ZooDefs.Perms.READ)) {
+            InterProcessMutex own = new InterProcessMutex(guarded, path + "-guarded");
+            Lease lease = own.acquire();
+            List<RevocationRequest> heard = listen(lease);
+            assertThatThrownBy(() -> revoker.request(own))
+                    .isInstanceOf(LockAccessException.class)
+                    .hasMessageContaining(own.path())
+                    .hasMessageContaining("READ and WRITE");
+            lease.verify();
+            assertThat(heard).isEmpty();
+            lease.close();
+        }
+    }
+
+    @Test
+    @Tag("H63")
+    void breakingWithoutTheRightToDelete_isRefused() throws Exception {
+        try (ZooKeeperClient guarded = guarded(ZooDefs.Perms.READ | ZooDefs.Perms.WRITE)) {
+            InterProcessMutex own = new InterProcessMutex(guarded, path + "-guarded");
+            Lease lease = own.acquire();
+            List<RevocationRequest> heard = listen(lease);
+            Revocation revocation =
+                    revoker.withGrace(Duration.ZERO).request(own).get(0);
+            assertThatThrownBy(() -> revocation.await(Duration.ofSeconds(20)))
+                    .isInstanceOf(LockAccessException.class)
+                    .hasMessageContaining("DELETE");
+            await().until(() -> heard.size() == 1);
+            lease.verify();
+            lease.close();
+        }
+    }
+
+    // ---- What is refused at once.
+
+    @Test
+    void badArguments_areRefusedBeforeAnythingIsSent() throws Exception {
+        Lease lease = mutex.acquire();
+        RequestCounts start = server.requests();
+        assertThatIllegalArgumentException().isThrownBy(() -> revoker.withGrace(Duration.ofNanos(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> revoker.withGrace(Duration.ofSeconds(-1)));
+        assertThatThrownBy(() -> lease.onRevocationRequested(null)).isInstanceOf(NullPointerException.class);
+        assertRequests(server.requests().minus(start));
+        lease.close();
+    }
+
+    @Test
+    @Tag("H34")
+    void requestOnTheEventThread_isRefused() throws Exception {
+        Lease lease = mutex.acquire();
+        CompletableFuture<Throwable> refused = new CompletableFuture<>();
+        holding.zooKeeper()
+                .orElseThrow()
+                .sync(
+                        path,
+                        (rc, synced, ctx) -> {
+                            try {
+                                revoker.request(mutex);
+                            } catch (Throwable t) {
+                                refused.complete(t);
+                            }
+                        },
+                        null);
+        assertThat(refused.get(120, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+        lease.close();
+    }
+}
