@@ -10,6 +10,7 @@ import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.clean.CounterReset;
 import dev.zkrecipes.core.internal.clean.OwnNode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.HoldLimit;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
@@ -486,7 +487,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             places.get(i).leave(held.get(i)::onNodeGone);
         }
         places = List.of();
-        endAsGranted(held);
+        endAsGranted(Grant.of(held));
     }
 
     // ---- Retry.

@@ -5,7 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.source.SessionTask;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
@@ -31,7 +31,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
     final Mode mode;
     volatile boolean seenBusy;
     volatile @Nullable LockException obstacle;
-    private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
+    private final CompletableFuture<Optional<Grant>> outcome = new CompletableFuture<>();
 
     Acquisition(Requests requests, LockGroup group, Mode mode, Enum<?> seeking, Enum<?> paused) {
         super(requests.sessions(), requests.pauses(), seeking, paused);
@@ -67,7 +67,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
     // ---- What callers do, on any thread.
 
     /** Completes once: with a held node for each lock, empty if the lock is busy in a try, or with a LockException. */
-    public final CompletableFuture<Optional<List<HeldNode>>> outcome() {
+    public final CompletableFuture<Optional<Grant>> outcome() {
         return outcome;
     }
 
@@ -96,7 +96,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
     }
 
     /** Gives up. Returns what it was granted, if the grant came first; otherwise null. */
-    public final @Nullable List<HeldNode> giveUpUnlessGranted() {
+    public final @Nullable Grant giveUpUnlessGranted() {
         return giveUp() || outcome.isCompletedExceptionally()
                 ? null
                 : outcome.getNow(Optional.empty()).orElse(null); // it has ended
@@ -118,10 +118,10 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         }
     }
 
-    final void endAsGranted(List<HeldNode> held) {
+    final void endAsGranted(Grant granted) {
         over(() -> {
-            if (!outcome.complete(Optional.of(held))) {
-                HeldNode.release(held);
+            if (!outcome.complete(Optional.of(granted))) {
+                granted.release();
             }
         });
     }

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.internal.clean.OwnNode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.HoldLimit;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -115,7 +116,7 @@ public final class Downgrade extends Acquisition {
         HeldNode shared = new HeldNode(spec, node, left, requests.scheduler(), requests.cleaner);
         shared.limitTime();
         session.keepAlive().add(shared);
-        endAsGranted(List.of(shared));
+        endAsGranted(Grant.of(shared));
     }
 
     @Override

@@ -333,14 +333,14 @@ public final class EngineClient {
 
     /** Ends leases and requests, waits a while for deletions that no session's end makes, and closes the handles. */
     private void endInOrder() {
-        List<KeepAlive.Grant> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
+        List<KeepAlive.CheckedNode> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
         throwIfStarved(); // which ends it at once
         // Behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }
 
-    private List<KeepAlive.Grant> endLeasesAndRequests(String reason) {
-        List<KeepAlive.Grant> held = sessions.living().stream()
+    private List<KeepAlive.CheckedNode> endLeasesAndRequests(String reason) {
+        List<KeepAlive.CheckedNode> held = sessions.living().stream()
                 .flatMap(session -> session.keepAlive().all().stream())
                 .toList();
         each(held, each -> each.endAtOnce(reason));
@@ -369,7 +369,7 @@ public final class EngineClient {
         }
     }
 
-    private void awaitDeletions(List<KeepAlive.Grant> held) {
+    private void awaitDeletions(List<KeepAlive.CheckedNode> held) {
         List<Session> alive = sessions.living();
         boolean closingDeletes = kind.ownsSessions()
                 && !cleaner.hasNodesBeside(alive)
@@ -382,7 +382,7 @@ public final class EngineClient {
         });
     }
 
-    private void closeHandles(List<KeepAlive.Grant> held) {
+    private void closeHandles(List<KeepAlive.CheckedNode> held) {
         sessions.source.stop();
         List<Session> open = sessions.living();
         scheduler.executeBlocking(() -> {
@@ -390,7 +390,7 @@ public final class EngineClient {
             scheduler.execute(() -> {
                 open.forEach(session -> session.become(State.CLOSED));
                 cleaner.abandonAll();
-                held.forEach(KeepAlive.Grant::abandon);
+                held.forEach(KeepAlive.CheckedNode::abandon);
                 onEnded();
             });
         });
@@ -411,9 +411,9 @@ public final class EngineClient {
         endsStanding = true;
         closing.set(true);
         connection.endWaits();
-        List<KeepAlive.Grant> held = endLeasesAndRequests(
+        List<KeepAlive.CheckedNode> held = endLeasesAndRequests(
                 "the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
-        each(held, KeepAlive.Grant::abandon);
+        each(held, KeepAlive.CheckedNode::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
         sessions.source.stop();
         List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again

@@ -195,49 +195,4 @@ public abstract class Held {
             only.onReleased();
         }
     }
-
-    // ---- The parts of one grant, one for each lock. Asked of every lease, so by index, which allocates nothing.
-
-    public static @Nullable Held on(LockSpec spec, List<? extends Held> grants) {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).spec().equals(spec)) {
-                return grants.get(i);
-            }
-        }
-        return null;
-    }
-
-    public static boolean anyIsLost(List<? extends Held> grants) {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).isLost()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Whether the engine knows that one is lost, without a look at the clock. */
-    public static boolean anyIsKnownAsLost(List<? extends Held> grants) {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).isKnownAsLost()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    public static LeaseState state(List<? extends Held> grants) {
-        LeaseState worst = LeaseState.HELD;
-        for (int i = 0; i < grants.size(); i++) {
-            LeaseState state = grants.get(i).state();
-            worst = state.compareTo(worst) > 0 ? state : worst;
-        }
-        return worst;
-    }
-
-    public static void requireNoneLost(List<? extends Held> grants) {
-        for (int i = 0; i < grants.size(); i++) {
-            grants.get(i).requireNotLost();
-        }
-    }
 }

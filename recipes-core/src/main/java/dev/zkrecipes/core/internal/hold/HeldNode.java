@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.hold;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.internal.clean.NodeCleaner;
@@ -14,16 +13,15 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /** One held node. Until it ends, its state is computed from the session's proof of life. Thread-safe. */
-public final class HeldNode extends Held implements KeepAlive.Grant {
+public final class HeldNode extends Held implements KeepAlive.CheckedNode {
     private final EngineScheduler scheduler;
     private final NodeCleaner cleaner;
     private final OwnNode node;
@@ -187,56 +185,18 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
         settleEnd();
     }
 
-    // ---- The nodes of one grant, one for each lock, are checked and given back together.
-
-    @CanIgnoreReturnValue
-    public static CompletableFuture<Void> release(List<? extends Held> grants) {
-        return release(grants, false);
-    }
-
-    /** Gives back those that have not ended; completes when all are gone, see {@link #release(boolean)}. Any thread. */
-    @CanIgnoreReturnValue
-    public static CompletableFuture<Void> release(List<? extends Held> grants, boolean waits) {
-        if (grants.size() == 1) {
-            return grants.get(0).release(waits);
-        }
-        List<HeldNode> nodes = nodes(grants);
-        var unused = anyIsLost(nodes); // a look at the clock
-        List<HeldNode> ending = nodes.stream().filter(Held::endAsReleased).toList();
-        if (!ending.isEmpty()) {
-            ending.get(0).scheduler.execute(() -> afterEnd(ending));
-            ending.forEach(Held::tellObserver);
-        }
-        return CompletableFuture.allOf(nodes.stream().map(each -> each.gone).toArray(CompletableFuture<?>[]::new));
-    }
-
-    /** What a lock of the engine has acquired; only that is acquired together. */
-    public static List<HeldNode> nodes(List<? extends Held> grants) {
-        return grants.stream().map(HeldNode.class::cast).toList();
-    }
-
     /** Hands the nodes to the cleaner in one piece, unless the end of the session or of the client was faster. */
-    private static void afterEnd(List<HeldNode> all) {
-        List<HeldNode> ended = all.stream().filter(HeldNode::beginAfterEnd).toList();
-        if (ended.isEmpty()) {
-            return;
-        }
-        List<CompletableFuture<Void>> deletions =
-                ended.get(0).cleaner.discard(ended.stream().map(HeldNode::node).toList());
-        for (int i = 0; i < ended.size(); i++) {
-            Completion.forward(deletions.get(i), ended.get(i).gone);
-            ended.get(i).leave();
-        }
-    }
-
-    /** Asks, with one committed check, whether the nodes are there. One that is not is lost. On the engine thread. */
-    public static void check(List<HeldNode> grants, Consumer<Code> done) {
-        List<String> paths = grants.stream().map(HeldNode::nodePath).toList();
-        grants.get(0).session().check(paths, answer -> {
-            if (answer.code() == Code.NONODE) {
-                grants.get(Session.firstMissing(answer.value())).onNodeGone();
+    static void afterEndOf(Grant grant) {
+        HeldNode any = (HeldNode) grant.first();
+        any.scheduler.execute(() -> {
+            List<HeldNode> ended = grant.nodes().filter(HeldNode::beginAfterEnd).toList();
+            Iterator<CompletableFuture<Void>> deletions = any.cleaner
+                    .discard(ended.stream().map(HeldNode::node).toList())
+                    .iterator();
+            for (HeldNode each : ended) {
+                Completion.forward(deletions.next(), each.gone);
+                each.leave();
             }
-            done.accept(answer.code());
         });
     }
 

@@ -16,7 +16,6 @@ import dev.zkrecipes.core.internal.thread.LastResort;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,10 +25,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -86,29 +83,36 @@ public final class Hold implements MultiLease, Held.Listener {
 
     private final Origin lock;
     private final LastResort lastResort; // reached without a call
-    private final List<? extends Held> grants;
+    private final Grant grant;
     private final LockData data;
     private volatile @Nullable Closing closing;
     private volatile @Nullable Listeners listeners;
+    private volatile @Nullable Loss loss;
 
-    public Hold(Origin lock, List<? extends Held> grants, LockData data) {
+    /** When it was lost, and whether an exception has told its owner. */
+    private static final class Loss {
+        private final long at;
+        private volatile boolean told;
+
+        Loss(long at) {
+            this.at = at;
+        }
+    }
+
+    public Hold(Origin lock, Grant grant, LockData data) {
         this.lock = lock;
         this.lastResort = lock.lastResort();
-        this.grants = grants;
+        this.grant = grant;
         this.data = data;
     }
 
-    /** Opens the first hold on grants, and hears of their loss. Whatever is thrown in here, they are given back. */
-    public static Hold open(
-            Origin lock, List<? extends Held> grants, LockData data, @Nullable ObservedRequest observed) {
-        Hold opened = new Hold(lock, grants, data);
+    /** Opens the first hold on a grant, and hears of its loss. Whatever is thrown in here, the grant is given back. */
+    public static Hold open(Origin lock, Grant grant, LockData data, @Nullable ObservedRequest observed) {
+        Hold opened = new Hold(lock, grant, data);
         try {
-            Held.Listener listener = data.opened(opened);
-            for (int i = 0; i < grants.size(); i++) {
-                grants.get(i).attach(listener);
-            }
+            grant.attach(data.opened(opened));
             if (observed != null) {
-                observed.granted(grants);
+                observed.granted(grant);
             }
             return opened;
         } catch (Throwable t) {
@@ -122,8 +126,8 @@ public final class Hold implements MultiLease, Held.Listener {
         return lock;
     }
 
-    public List<? extends Held> grants() {
-        return grants;
+    public Grant grant() {
+        return grant;
     }
 
     public LockData data() {
@@ -134,23 +138,44 @@ public final class Hold implements MultiLease, Held.Listener {
         return lock.group();
     }
 
-    boolean standsOn(Held grant) {
-        return grants.contains(grant);
+    boolean standsOn(Held part) {
+        return grant.contains(part);
     }
 
     @Nullable
-    Held grantOn(LockSpec spec) {
-        return Held.on(spec, grants);
+    Held partOn(LockSpec spec) {
+        return grant.on(spec);
     }
 
     /** What this hold stands on was lost. Any thread. */
     @Override
-    public void onLost(Held grant) {
+    public void onLost(Held part) {
         Listeners told = listeners;
         if (told != null && !isClosed()) { // else the thread that closes it tells
             told.end(LeaseState.LOST);
         }
         data.lose(this);
+    }
+
+    /** Notes when it was lost; the first time counts. */
+    void noteLoss(long now) {
+        if (loss == null) {
+            loss = new Loss(now);
+        }
+    }
+
+    /** An exception tells its owner of the loss. */
+    void noteTold() {
+        Loss noted = loss;
+        if (noted != null) {
+            noted.told = true;
+        }
+    }
+
+    /** Whether it was lost before that, and its owner was told, so that nobody can still be about to close it. */
+    boolean isForgottenSince(long before) {
+        Loss noted = loss;
+        return noted != null && noted.told && noted.at - before <= 0;
     }
 
     boolean isClosed() {
@@ -163,20 +188,13 @@ public final class Hold implements MultiLease, Held.Listener {
         return closed != null && closed.as == LeaseState.HELD ? null : closed;
     }
 
-    boolean isStanding() {
+    /** Whether it is open and not lost. */
+    public boolean isStanding() {
         return !isClosed() && !isLost();
     }
 
     boolean isLost() {
-        return Held.anyIsLost(grants);
-    }
-
-    /** Whether it is open and not lost, for those who must not keep it when nobody else has it. */
-    public BooleanSupplier standing() {
-        CompletableFuture<LeaseState> ended = listeners().ended;
-        List<? extends Held> all = grants;
-        // One that is being closed may have no end yet, but what it stands on has, unless other holds do, too.
-        return () -> !ended.isDone() && all.stream().noneMatch(grant -> grant.hasEnded() || grant.isLost());
+        return grant.isLost();
     }
 
     @Override
@@ -197,15 +215,13 @@ public final class Hold implements MultiLease, Held.Listener {
     @Override
     public Map<String, Long> fencingTokens() {
         requireOpenAndStanding();
-        Map<String, Long> tokens = new HashMap<>();
-        grants.forEach(grant -> tokens.putAll(grant.tokens()));
-        return Map.copyOf(tokens);
+        return grant.tokens();
     }
 
     @Override
     public LeaseState state() {
         Closing closed = decided();
-        return closed == null ? Held.state(grants) : closed.as;
+        return closed == null ? grant.state() : closed.as;
     }
 
     @Override
@@ -224,7 +240,7 @@ public final class Hold implements MultiLease, Held.Listener {
         if (!isStanding()) {
             return false; // others may stand on what this one did
         }
-        grants.forEach(grant -> grant.prolong(most));
+        grant.prolong(most);
         return isStanding();
     }
 
@@ -241,7 +257,7 @@ public final class Hold implements MultiLease, Held.Listener {
     @Override
     public List<Op> guards() {
         requireOpenAndStanding();
-        return grants.stream().flatMap(grant -> grant.guards().stream()).toList();
+        return grant.guards();
     }
 
     @Override
@@ -370,11 +386,11 @@ public final class Hold implements MultiLease, Held.Listener {
     /** The last hold looks at the clock; the others rely on what is known. */
     private Closing giveBack(boolean waits) {
         data.takeOut(this);
-        List<? extends Held> unneeded = data.unneededWithout(this);
+        Grant unneeded = data.unneededWithout(this);
         if (unneeded.isEmpty()) {
-            return Held.anyIsKnownAsLost(grants) ? LOST : RELEASED;
+            return grant.isKnownAsLost() ? LOST : RELEASED;
         }
-        CompletableFuture<Void> released = HeldNode.release(unneeded, waits);
+        CompletableFuture<Void> released = unneeded.release(waits);
         return new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
     }
 
@@ -385,7 +401,7 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     public void requireNotLost() {
-        Held.requireNoneLost(grants);
+        grant.requireNotLost();
     }
 
     public void requireOpenAndStanding() {
@@ -397,8 +413,7 @@ public final class Hold implements MultiLease, Held.Listener {
 
     @Override
     public String toString() {
-        String standsOn = grants.stream().map(Held::toString).distinct().collect(Collectors.joining(", "));
-        return "Lease[" + path() + ", " + state() + ", " + standsOn + "]";
+        return "Lease[" + path() + ", " + state() + ", " + grant + "]";
     }
 
     /** Who is told of one hold, and who but its owner may close it. Most end without anybody asking for that. */

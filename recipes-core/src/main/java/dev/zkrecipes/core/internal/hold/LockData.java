@@ -4,152 +4,69 @@
 package dev.zkrecipes.core.internal.hold;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
-import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiPredicate;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use.
- * They are found by path and rule. A thread opens and closes its own; once it is dead, or if it said so of a hold, any
- * thread may close them. Whoever looks meanwhile misses nothing that was open before. Thread-safe.
+ * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use, or
+ * of nobody. They are found by path and rule. A thread opens and closes its own; once it is dead, or if it said so of a
+ * hold, any thread may close them. Whoever looks meanwhile misses nothing that was open before. Thread-safe.
  *
- * <p>A hold that is closed counts no more; to take it out only frees memory. A {@link Loose} one is kept only weakly: a
- * lost one counts no more once nobody has its lease, as no one else could ever close it.
+ * <p>A hold that is closed counts no more; to take it out only frees memory. A lost one counts until it is closed, so that
+ * its owner cannot acquire the lock again and go on as if nothing had happened. But not for ever: see {@link #FORGOTTEN}.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    @SuppressWarnings("serial") // never serialized
-    private static final class Link extends AtomicReference<Object> {
-        private volatile @Nullable Link older;
-
-        Link(Object kept) {
-            super(kept);
-        }
-
-        static Link inFrontOf(Link older, Link younger) {
-            younger.older = older;
-            return younger;
-        }
-
-        /** Returns the youngest that is left. A thread that walks the list meanwhile misses none of those left. */
-        @Nullable
-        Link without(Object over) {
-            if (isOf(over)) {
-                return older;
-            }
-            Link younger = this;
-            Link link = older;
-            while (link != null && !link.isOf(over)) {
-                younger = link;
-                link = link.older;
-            }
-            if (link != null) {
-                younger.older = link.older;
-            }
-            return this;
-        }
-
-        /** Null if it is closed or forgotten. */
-        @Nullable
-        Hold open() {
-            Object kept = get();
-            Hold hold = kept instanceof Loose loose ? loose.get() : (Hold) kept;
-            return hold == null || hold.isClosed() ? null : hold;
-        }
-
-        boolean isStandingOn(LockSpec spec) {
-            if (get() instanceof Loose loose) {
-                return loose.isStanding() && Held.on(spec, loose.left) != null;
-            }
-            Hold hold = open();
-            return hold != null && hold.isStanding() && hold.grantOn(spec) != null;
-        }
-
-        boolean isOf(Object sought) {
-            Object kept = get();
-            return kept == sought || (kept instanceof Loose loose && loose.get() == sought);
-        }
-    }
-
-    /** A hold that is lost, or belongs to no thread: only those keep it who can still close it. */
-    static final class Loose extends WeakReference<Hold> implements Held.Listener {
-        final Hold.Origin lock;
-        private final LockData data;
-        private final List<? extends Held> left; // to give back; of a lost one without what had ended
-        private final Hold.@Nullable Listeners listeners; // told of the end even if nobody has the hold
-        private volatile boolean told;
-
-        Loose(Hold hold, LockData data) {
-            super(hold, data.dropped);
-            this.lock = hold.lock();
-            this.data = data;
-            boolean isLost = data.dropped == null;
-            this.left = isLost
-                    ? hold.grants().stream().filter(grant -> !grant.hasEnded()).toList()
-                    : hold.grants();
-            this.listeners = isLost ? null : hold.listeners();
-        }
-
-        /** Whether nothing of it has ended. */
-        boolean isStanding() {
-            return listeners != null && left.stream().noneMatch(grant -> grant.hasEnded() || grant.isLost());
-        }
-
-        @Override
-        public void onLost(Held grant) {
-            Hold hold = get();
-            if (hold != null) {
-                hold.onLost(grant);
-            } else if (listeners != null) {
-                listeners.end(LeaseState.LOST);
-                data.takeOut(this, lock.group().paths());
-            }
-        }
-    }
+    /** How long after its loss a hold that its owner knows to be lost, and that nobody has closed, counts as closed. */
+    public static final Duration FORGOTTEN = Duration.ofMinutes(5);
 
     final @Nullable Thread owner;
-    private final @Nullable ReferenceQueue<Hold> dropped; // of those that belong to no thread
+    private final boolean isOfNobody;
+    private final LongSupplier clock;
     private final Consumer<LockData> useless; // told when it is of no more use
-    private final Map<String, Link> open = new ConcurrentHashMap<>(1); // by path, the youngest first
+    private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
     private volatile boolean hasOtherThreads; // which may close a hold while the owner re-enters
     private @Nullable Set<String> warnedOf; // confined to the engine thread
 
-    private LockData(@Nullable Thread owner, @Nullable ReferenceQueue<Hold> dropped, Consumer<LockData> useless) {
+    private LockData(@Nullable Thread owner, boolean isOfNobody, LongSupplier clock, Consumer<LockData> useless) {
         this.owner = owner;
-        this.dropped = dropped;
+        this.isOfNobody = isOfNobody;
+        this.clock = clock;
         this.useless = useless;
     }
 
-    static LockData ofThread(Thread owner, Consumer<LockData> useless) {
-        return new LockData(owner, null, useless);
+    static LockData ofThread(Thread owner, LongSupplier clock, Consumer<LockData> useless) {
+        return new LockData(owner, false, clock, useless);
     }
 
-    public static LockData ofInstance() {
-        return new LockData(null, null, data -> {});
+    static LockData ofInstance(LongSupplier clock) {
+        return new LockData(null, false, clock, data -> {});
     }
 
-    /** The leases that belong to no thread, of which the queue gets those that nobody has any more. */
-    public static LockData ofNobody(ReferenceQueue<Hold> dropped) {
-        return new LockData(null, dropped, data -> {});
+    /** The leases that belong to no thread: none re-enters by them, and a lost one keeps nobody from acquiring afresh. */
+    public static LockData ofNobody() {
+        return new LockData(null, true, () -> 0, data -> {});
     }
 
     public String ownerName() {
@@ -174,126 +91,109 @@ public final class LockData implements Held.Listener {
     /** Returns who is to hear of a loss of what the hold stands on. */
     @CanIgnoreReturnValue
     Held.Listener opened(Hold hold) {
-        Held.Listener kept = dropped == null ? hold : new Loose(hold, this);
-        List<String> paths = hold.group().paths();
-        for (int i = 0; i < paths.size(); i++) {
-            open.merge(paths.get(i), new Link(kept), Link::inFrontOf);
+        for (String path : hold.group().paths()) {
+            open.compute(path, (same, others) -> {
+                Deque<Hold> holds = others == null ? new ConcurrentLinkedDeque<>() : others;
+                holds.addFirst(hold);
+                return holds;
+            });
         }
-        return sharesGrants() ? this : kept;
+        return sharesGrants() ? this : hold;
     }
 
-    void takeOut(Hold closed) {
-        takeOut(closed, closed.group().paths());
-    }
-
-    private void takeOut(Object over, List<String> paths) {
-        for (int i = 0; i < paths.size(); i++) {
-            open.computeIfPresent(paths.get(i), (path, youngest) -> youngest.without(over));
+    void takeOut(Hold over) {
+        for (String path : over.group().paths()) {
+            open.computeIfPresent(path, (same, holds) -> without(over, holds));
         }
         if (open.isEmpty() && mayClose()) { // a living owner may be just opening another one
             useless.accept(this);
         }
     }
 
+    /** Null if none is left. */
+    private static @Nullable Deque<Hold> without(Hold over, Deque<Hold> holds) {
+        Iterator<Hold> each = holds.iterator();
+        while (each.hasNext()) {
+            if (each.next() == over) {
+                each.remove();
+                break;
+            }
+        }
+        return holds.isEmpty() ? null : holds;
+    }
+
     void expectOtherThreads() {
         hasOtherThreads = true;
     }
 
-    // ---- Lost holds that nobody has any more.
+    // ---- Lost holds.
 
-    /** A hold was lost, again if several of its nodes are: the record keeps it only as long as somebody else has it. */
+    /** A hold was lost, again if several of its nodes are. */
     void lose(Hold lost) {
-        List<String> paths = lost.group().paths();
-        if (dropped != null) {
-            takeOut(lost, paths); // it needs no record: only by the lease itself can it be closed
+        if (isOfNobody) {
+            takeOut(lost); // only by the lease itself can it be closed
             return;
         }
-        Loose left = new Loose(lost, this);
-        for (String path : paths) {
-            Link link = open.get(path);
-            while (link != null && !link.isOf(lost)) {
-                link = link.older;
-            }
-            if (link == null || !link.compareAndSet(lost, left)) {
-                return; // it is closed, or another thread does this
-            }
-        }
+        lost.noteLoss(clock.getAsLong());
         if (isForgettable()) {
             useless.accept(this);
         }
     }
 
-    private List<Loose> forgotten(String path) {
-        List<Loose> forgotten = new ArrayList<>(0);
-        for (Link link = open.get(path); link != null; link = link.older) {
-            if (link.get() instanceof Loose lost && lost.refersTo(null)) {
-                forgotten.add(lost);
-            }
-        }
-        return forgotten;
-    }
-
     /**
-     * Lost holds whose leases nobody has count as closed, but not before their owner was told of the loss, by an
-     * exception: it may be in the middle of what they protect, and need no lease, since it is going to call release().
+     * Throws if a hold on the path is lost: the owner may be in the middle of what the lock protects. Of those that it
+     * knows of and has forgotten nobody throws: they are closed now.
      */
-    private void closeForgotten(String path) {
-        List<Loose> forgotten = forgotten(path);
-        if (forgotten.isEmpty()) {
+    private void requireNoneLost(String path) {
+        List<Hold> lost = on(path).filter(Hold::isLost).toList();
+        if (lost.isEmpty()) {
             return;
         }
-        if (forgotten.stream().anyMatch(lost -> !lost.told)) {
-            forgotten.forEach(lost -> lost.told = true);
-            throw new LockLostException("lost the lock " + path
-                    + " while it was held: stop what it protects and give it back. Its lease was never closed and is referenced"
-                    + " by nobody, so from now on it counts as closed, and the next acquire is a fresh one");
+        long before = clock.getAsLong() - FORGOTTEN.toNanos();
+        if (!lost.stream().allMatch(hold -> hold.isForgottenSince(before))) {
+            lost.forEach(Hold::noteTold);
+            lost.get(0).requireNotLost();
         }
-        forgotten.forEach(this::takeOut);
         log.warn(
-                "The lock {} of {} was lost while {} held it. Its lease was never closed and is referenced by nobody,"
-                        + " so it counts as closed. Close every lease, lost or not, with try-with-resources or release().",
-                forgotten.get(0).lock.group().path(),
-                forgotten.get(0).lock.ownerLabel(),
-                owner == null ? "this process" : "thread " + ownerName());
+                "The lock {} of {} was lost while {} held it, and its lease was not closed for {} minutes, so it counts as"
+                        + " closed. Close every lease, lost or not, with try-with-resources or release().",
+                lost.get(0).path(),
+                lost.get(0).lock().ownerLabel(),
+                owner == null ? "this process" : "thread " + ownerName(),
+                FORGOTTEN.toMinutes());
+        lost.forEach(hold -> hold.beginClosing(false));
     }
 
-    /** Gives it back as its close would. */
-    private void takeOut(Loose forgotten) {
-        takeOut(forgotten, forgotten.lock.group().paths());
-        HeldNode.release(
-                forgotten.left.stream().filter(grant -> holdOn(grant) == null).toList());
-    }
-
-    /** Gives back the youngest lost hold of exactly these locks whose lease nobody has, if there is one, and throws. */
-    public void releaseForgotten(LockGroup group) {
-        for (Loose lost : forgotten(group.paths().get(0))) {
-            if (lost.lock.group().equals(group)) {
-                takeOut(lost);
-                throw new LockLostException("lost the lock " + group.path()
-                        + " while it was held: stop what it protects; it is given back now, so acquire afresh");
-            }
-        }
+    /** Throws if any hold is lost, but for those that were forgotten, which are closed. */
+    public void requireNoneLost() {
+        open.keySet().forEach(this::requireNoneLost);
     }
 
     // ---- Finding.
 
-    /** The grants of a hold that was closed on which no open hold stands any more. */
-    List<? extends Held> unneededWithout(Hold hold) {
-        List<? extends Held> grants = hold.grants();
-        if (!sharesGrants()) {
-            return grants;
-        } else if (grants.size() == 1) {
-            return holdOn(grants.get(0)) == null ? grants : List.of();
-        }
-        return grants.stream().filter(grant -> holdOn(grant) == null).toList();
+    private Stream<Hold> on(String path) {
+        Deque<Hold> holds = open.get(path);
+        return holds == null ? Stream.empty() : holds.stream().filter(hold -> !hold.isClosed());
+    }
+
+    private Stream<Hold> all() {
+        return open.keySet().stream().flatMap(this::on);
+    }
+
+    /** The part of the grant of a hold that was closed on which no open hold stands any more. */
+    Grant unneededWithout(Hold hold) {
+        Grant grant = hold.grant();
+        return sharesGrants() ? grant.only(part -> holdOn(part) == null) : grant;
     }
 
     /** The youngest open hold on a path that is as wanted; null if none is. */
-    private <T> @Nullable Hold youngest(String path, BiPredicate<Hold, T> wanted, T by) {
-        for (Link link = open.get(path); link != null; link = link.older) {
-            Hold hold = link.open();
-            if (hold != null && wanted.test(hold, by)) {
-                return hold;
+    private @Nullable Hold youngest(String path, Predicate<Hold> wanted) {
+        Deque<Hold> holds = open.get(path);
+        if (holds != null) {
+            for (Hold hold : holds) {
+                if (!hold.isClosed() && wanted.test(hold)) {
+                    return hold;
+                }
             }
         }
         return null;
@@ -303,53 +203,31 @@ public final class LockData implements Held.Listener {
     @Nullable
     public Hold youngest(LockGroup group) {
         String path = group.paths().get(0);
-        Hold standing = youngest(path, (hold, same) -> hold.group().equals(same) && !hold.isLost(), group);
-        return standing != null
-                ? standing
-                : youngest(path, (hold, same) -> hold.group().equals(same), group);
+        Hold standing = youngest(path, hold -> hold.group().equals(group) && !hold.isLost());
+        return standing != null ? standing : youngest(path, hold -> hold.group().equals(group));
     }
 
-    /** The youngest open hold that stands on the grant; null if none does. */
+    /** The youngest open hold that stands on the part of a grant; null if none does. */
     @Nullable
-    Hold holdOn(Held grant) {
-        return youngest(grant.spec().path(), Hold::standsOn, grant);
+    Hold holdOn(Held part) {
+        return youngest(part.spec().path(), hold -> hold.standsOn(part));
     }
 
-    /** The youngest open hold that stands on a grant of this lock; null if none does. It may be lost. */
+    /** The youngest open hold of this lock; null if there is none. It may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
-        return youngest(spec.path(), (hold, lock) -> hold.grantOn(lock) != null, spec);
+        return youngest(spec.path(), hold -> hold.partOn(spec) != null);
     }
 
-    /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
+    /** What the youngest open hold of this lock stands on there; null if there is none. It may be lost. */
     @Nullable
-    public Held grantOn(LockSpec spec) {
+    public Held partOn(LockSpec spec) {
         Hold hold = holdOf(spec);
-        return hold == null ? null : hold.grantOn(spec);
+        return hold == null ? null : hold.partOn(spec);
     }
 
     @Override
-    public void onLost(Held grant) {
-        for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
-            Hold hold = link.open();
-            if (hold != null && hold.standsOn(grant)) {
-                hold.onLost(grant);
-            }
-        }
-    }
-
-    private Stream<Hold> on(String path) {
-        Stream.Builder<Hold> holds = Stream.builder();
-        for (Link link = open.get(path); link != null; link = link.older) {
-            Hold hold = link.open();
-            if (hold != null) {
-                holds.add(hold);
-            }
-        }
-        return holds.build();
-    }
-
-    private Stream<Hold> all() {
-        return open.keySet().stream().flatMap(this::on);
+    public void onLost(Held part) {
+        on(part.spec().path()).filter(hold -> hold.standsOn(part)).forEach(hold -> hold.onLost(part));
     }
 
     // ---- Asking.
@@ -361,73 +239,69 @@ public final class LockData implements Held.Listener {
     }
 
     public boolean holds(LockGroup group) {
-        return group.all().stream().allMatch(this::holds);
-    }
-
-    private boolean holds(LockSpec spec) {
-        for (Link link = open.get(spec.path()); link != null; link = link.older) {
-            if (link.isStandingOn(spec)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    public void requireNoneLost() {
-        open.keySet().forEach(this::closeForgotten);
-        all().forEach(Hold::requireNotLost);
+        return group.all().stream()
+                .allMatch(spec ->
+                        youngest(spec.path(), hold -> hold.isStanding() && hold.partOn(spec) != null) != null);
     }
 
     // ---- Re-entry.
 
     /**
-     * Opens one more hold of a lock by the owner, on the {@link #grantsToReenter}; null if another thread has closed
+     * Opens one more hold of a lock by the owner, on the {@link #grantToReenter}; null if another thread has closed
      * the one that it would stand beside. Looked at afterwards: who closes that one from then on finds the new one.
      */
     @Nullable
-    public Hold reenter(Hold.Origin lock, List<? extends Held> grants) {
-        Hold again = new Hold(lock, grants, this);
+    public Hold reenter(Hold.Origin lock, Grant grant) {
+        Hold again = new Hold(lock, grant, this);
         opened(again);
-        if (hasOtherThreads && grants.stream().anyMatch(grant -> !isHeldBeside(again, grant))) {
+        if (hasOtherThreads && !grant.only(part -> !isHeldBeside(again, part)).isEmpty()) {
             again.beginClosing(false);
             return null;
         }
         return again;
     }
 
-    private boolean isHeldBeside(Hold hold, Held grant) {
-        return youngest(grant.spec().path(), (other, same) -> other != hold && other.standsOn(same), grant) != null;
+    private boolean isHeldBeside(Hold hold, Held part) {
+        return youngest(part.spec().path(), other -> other != hold && other.standsOn(part)) != null;
     }
 
     /**
-     * The grants that one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a
-     * single lock in the {@code otherMode}. Throws if one is lost, or if the owner would wait for itself: it holds some
-     * of several locks, or holds a path by another rule.
+     * What one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a single lock in
+     * the {@code otherMode}. Throws if a part is lost, or if the owner would wait for itself: it holds some of several
+     * locks, or holds a path by another rule.
      */
     @Nullable
-    public List<? extends Held> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {
-        Hold same = group.isSingle() ? holdOf(group.all().get(0)) : null;
-        if (same != null && same.grants().size() == 1) {
-            same.requireNotLost();
-            return same.grants();
+    public Grant grantToReenter(LockGroup group, @Nullable LockSpec otherMode) {
+        if (group.isSingle()) {
+            Hold same = holdNotLostOf(group.all().get(0));
+            if (same != null && same.grant().isSingle()) {
+                return same.grant();
+            }
         }
         List<Held> found = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            Held grant = grantOn(spec);
-            if (grant != null) {
-                grant.requireNotLost();
-                found.add(grant);
-            } else {
-                closeForgotten(spec.path());
+            Hold hold = holdNotLostOf(spec);
+            if (hold != null) {
+                found.add(Objects.requireNonNull(hold.partOn(spec)));
             }
         }
         if (found.size() == group.all().size()) {
-            return found;
+            return Grant.of(found);
         }
-        if (otherMode == null || grantOn(otherMode) == null) {
+        if (otherMode == null || partOn(otherMode) == null) {
             requireNoneHeldOf(group);
         }
         return null;
+    }
+
+    /** Null if there is none; throws if a hold on the path is lost. */
+    private @Nullable Hold holdNotLostOf(LockSpec spec) {
+        Hold hold = holdOf(spec);
+        if (hold == null || hold.isLost()) {
+            requireNoneLost(spec.path());
+            hold = holdOf(spec);
+        }
+        return hold;
     }
 
     /** Refuses a request for a lock that is not re-entrant if the thread would wait for itself. */
@@ -442,8 +316,7 @@ public final class LockData implements Held.Listener {
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
                 .flatMap(path -> on(path).filter(Hold::isStanding)
-                        .flatMap(hold -> hold.grants().stream())
-                        .map(Held::spec)
+                        .flatMap(hold -> hold.grant().specs())
                         .filter(spec -> spec.path().equals(path)))
                 .distinct()
                 .toList();

@@ -6,8 +6,6 @@ package dev.zkrecipes.core.internal.hold;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.source.SessionTask;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -18,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * leases that belong to no thread. Thread-safe.
  *
  * <p>Once a second, and a last time after the last request, it looks whether one waits for what a thread of this
- * process died with, or a lease of no thread was dropped, and warns of each once.
+ * process died with, and warns of each lock once.
  */
 public final class LockDataTable {
     private static final Logger log = LoggerFactory.getLogger(LockDataTable.class);
@@ -41,18 +40,18 @@ public final class LockDataTable {
     // one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
-    private final ReferenceQueue<Hold> dropped = new ReferenceQueue<>(); // of leases that nobody has any more
-    private final LockData ofNobody =
-            LockData.ofNobody(dropped); // of leases that belong to no thread: none re-enters by them
+    private final LockData ofNobody = LockData.ofNobody();
     private final Collection<SessionTask> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
     private final @Nullable EngineScheduler scheduler;
+    private final LongSupplier clock;
     private final AtomicBoolean armed = new AtomicBoolean();
 
     /** The requests may change at any time. Without a scheduler, that is without a client, nobody is warned. */
     public LockDataTable(Collection<SessionTask> requests, @Nullable EngineScheduler scheduler) {
         this.requests = requests;
         this.scheduler = scheduler;
+        this.clock = () -> scheduler == null ? System.nanoTime() : scheduler.nanoTime();
     }
 
     /** Null if the calling thread holds nothing. */
@@ -66,7 +65,7 @@ public final class LockDataTable {
         if (known != null) {
             return known;
         }
-        LockData made = LockData.ofThread(Thread.currentThread(), forget);
+        LockData made = LockData.ofThread(Thread.currentThread(), clock, forget);
         ofThreads.put(Thread.currentThread(), made);
         return made;
     }
@@ -76,9 +75,9 @@ public final class LockDataTable {
         return ofNobody;
     }
 
-    /** Another record of leases that belong to no thread. */
-    public LockData moreOfNobody() {
-        return LockData.ofNobody(dropped);
+    /** The record of a lock object that any thread may use. */
+    public LockData ofInstance() {
+        return LockData.ofInstance(clock);
     }
 
     private void forget(LockData useless) {
@@ -120,7 +119,6 @@ public final class LockDataTable {
 
     private void look() {
         armed.set(false); // before the requests are looked at: one that comes after that arms it itself
-        warnOfDropped();
         if (requests.isEmpty() && foreign.isEmpty()) {
             return;
         }
@@ -134,19 +132,6 @@ public final class LockDataTable {
             orphaned.forEach(data -> look(data, waitedFor));
         }
         lookForDeadOwners();
-    }
-
-    private void warnOfDropped() {
-        for (Reference<?> next = dropped.poll(); next != null; next = dropped.poll()) {
-            if (next instanceof LockData.Loose lease && lease.isStanding()) {
-                log.warn(
-                        "The lock {} of {} is held by a lease of acquireAsync that nobody references any more, so nobody can"
-                                + " close it. The lock stays held until the client is closed. Close the lease in a stage that"
-                                + " follows the future itself, whatever becomes of other stages.",
-                        lease.lock.group().path(),
-                        lease.lock.ownerLabel());
-            }
-        }
     }
 
     private void look(LockData data, Set<String> waitedFor) {

@@ -90,23 +90,17 @@ public final class ObservedRequest implements Held.Observer {
         }
     }
 
-    void granted(List<? extends Held> grants) {
+    void granted(Grant grant) {
         if (state.compareAndSet(State.WAITING, State.HELD)) {
             grantedAt = clock.nanoTime();
-            standing.set(grants.size());
+            standing.set(grant.size());
             Duration waited = since(askedAt);
             if (LockLog.isForRequests()) {
-                guarded(() -> LockLog.granted(request, waited, describe(grants)));
+                guarded(() -> LockLog.granted(request, waited, grant.describe()));
             }
             tell(observer -> observer.onGranted(waited));
-            grants.forEach(grant -> grant.observe(this)); // last: it may tell at once of an end
+            grant.observe(this); // last: it may tell at once of an end
         }
-    }
-
-    private static String describe(List<? extends Held> grants) {
-        return grants.stream()
-                .map(grant -> grant instanceof HeldNode node ? node.nodePath() + ", " + node : grant.toString())
-                .collect(Collectors.joining("; "));
     }
 
     /** The request is over; this is the reason if it was not granted. */

@@ -31,7 +31,8 @@ public final class RevocationListeners {
     /** How many requests that are over are still known: one that lost its answer may be written once more. */
     private static final int REMEMBERED = 1_000;
 
-    private final List<HeldNode> nodes;
+    private final Grant grant;
+    private final HeldNode any;
     private final BooleanSupplier isStanding;
     private final Callbacks callbacks;
     private final List<Watch> watches = new ArrayList<>();
@@ -39,30 +40,31 @@ public final class RevocationListeners {
     private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
     private final Map<String, RevocationRequest> told = new LinkedHashMap<>(); // by id; those read last at the end
 
-    /** Any thread may ask whether the hold, which stands on these nodes, is open and not lost. */
-    public RevocationListeners(List<HeldNode> nodes, BooleanSupplier isStanding, Callbacks callbacks) {
-        this.nodes = nodes;
+    /** Any thread may ask whether the hold, which stands on this grant, is open and not lost. */
+    public RevocationListeners(Grant grant, BooleanSupplier isStanding, Callbacks callbacks) {
+        this.grant = grant;
+        this.any = grant.nodes().findFirst().orElseThrow();
         this.isStanding = isStanding;
         this.callbacks = callbacks;
     }
 
     /** Tells the listener of all known requests, and of new ones as long as the hold stands. */
     public void add(Consumer<RevocationRequest> receiver) {
-        nodes.get(0).scheduler().execute(() -> addNow(receiver));
+        any.scheduler().execute(() -> addNow(receiver));
     }
 
     private void addNow(Consumer<RevocationRequest> receiver) {
         if (!isStanding.getAsBoolean()) {
             return;
         }
-        Held.Observer observer = nodes.get(0).observer();
+        Held.Observer observer = any.observer();
         if (listeners.isEmpty() && observer != null) {
             listeners.add(request -> observer.onRevocationRequested());
         }
         listeners.add(receiver);
         told.values().forEach(request -> pass(request, receiver)); // also if it was overwritten since
         if (watches.isEmpty()) {
-            nodes.forEach(node -> watches.add(new Watch(node)));
+            grant.nodes().forEach(node -> watches.add(new Watch(node)));
             List.copyOf(watches).forEach(Watch::begin);
         }
     }
@@ -99,7 +101,7 @@ public final class RevocationListeners {
     }
 
     public void end() {
-        nodes.get(0).scheduler().execute(this::endNow);
+        any.scheduler().execute(this::endNow);
     }
 
     private void endNow() {

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.ForeignHeld;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.HoldLimit;
 import dev.zkrecipes.core.internal.hold.LockData;
@@ -30,7 +31,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -122,7 +122,7 @@ public final class AdaptedLock extends OwnedLock {
             hold.releaseInBackground();
             throw t;
         }
-        return Hold.open(this, List.of(held), data, observed);
+        return Hold.open(this, Grant.of(held), data, observed);
     }
 
     private @Nullable HoldLimit limit() {
@@ -187,16 +187,15 @@ public final class AdaptedLock extends OwnedLock {
 
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
-        BooleanSupplier isStanding = hold.standing();
         held(hold).listen(request -> {
-            if (isStanding.getAsBoolean()) {
+            if (hold.isStanding()) {
                 listener.accept(request);
             }
         });
     }
 
     private static ForeignHeld held(Hold hold) {
-        return (ForeignHeld) hold.grants().get(0);
+        return (ForeignHeld) hold.grant().first();
     }
 
     // ---- Asking.

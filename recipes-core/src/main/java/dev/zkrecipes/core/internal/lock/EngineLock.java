@@ -20,6 +20,7 @@ import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.ask.ParticipantQuery;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.ObservedRequest;
@@ -129,7 +130,7 @@ public final class EngineLock extends OwnedLock {
         try {
             wanted.launch();
             table.lookForDeadOwners();
-            Optional<List<HeldNode>> granted = isInterruptible
+            Optional<Grant> granted = isInterruptible
                     ? awaitOrLeave(wanted, deadline, limit)
                     : Blocking.uninterruptibly(() -> await(wanted, deadline, limit));
             if (granted.isPresent()) {
@@ -155,11 +156,11 @@ public final class EngineLock extends OwnedLock {
 
     /** The caller gets an exception, so it must not be left with anything that nobody would ever give back. */
     private static void leave(Acquisition wanted, @Nullable Hold opened) {
-        List<HeldNode> granted = wanted.giveUpUnlessGranted();
+        Grant granted = wanted.giveUpUnlessGranted();
         if (opened != null) {
             opened.beginClosing(false);
         } else if (granted != null) {
-            HeldNode.release(granted);
+            granted.release();
         }
     }
 
@@ -168,12 +169,12 @@ public final class EngineLock extends OwnedLock {
     }
 
     /** Nothing is acquired by an interrupted thread unless the grant came first; then the flag is set again. */
-    private Optional<List<HeldNode>> awaitOrLeave(
-            Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit) throws InterruptedException {
+    private Optional<Grant> awaitOrLeave(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
+            throws InterruptedException {
         try {
             return await(wanted, deadline, limit);
         } catch (InterruptedException e) {
-            List<HeldNode> granted = wanted.giveUpUnlessGranted();
+            Grant granted = wanted.giveUpUnlessGranted();
             if (granted == null) {
                 throw e;
             }
@@ -183,7 +184,7 @@ public final class EngineLock extends OwnedLock {
     }
 
     /** Empty if the lock is busy, at the end of the time or in a try. */
-    private Optional<List<HeldNode>> await(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
+    private Optional<Grant> await(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
             throws InterruptedException {
         if (deadline != null
                 && limit != null
@@ -276,8 +277,7 @@ public final class EngineLock extends OwnedLock {
         hold.requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
         client.requests().ask(path(), answered);
-        List<HeldNode> nodes = HeldNode.nodes(hold.grants());
-        client.scheduler().execute(() -> HeldNode.check(nodes, answered::complete));
+        client.scheduler().execute(() -> hold.grant().check(answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
         hold.requireOpenAndStanding(); // closed meanwhile, the node may be there for another holder
@@ -290,8 +290,7 @@ public final class EngineLock extends OwnedLock {
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
-                .revocations(() ->
-                        new RevocationListeners(HeldNode.nodes(hold.grants()), hold.standing(), client.callbacks()))
+                .revocations(() -> new RevocationListeners(hold.grant(), hold::isStanding, client.callbacks()))
                 .add(listener);
     }
 

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Held;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
@@ -21,7 +22,6 @@ import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.LastResort;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +46,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     final LockGroup group;
     private final Owner owner;
     final LockDataTable table;
-    private final LockData ofInstance = LockData.ofInstance(); // what the lock object holds, unless threads do
+    private final LockData ofInstance; // what the lock object holds, unless threads do
     final LastResort lastResort;
     final LockData asynchronous; // what its asynchronous requests get
     private final @Nullable LockSpec otherMode;
@@ -67,7 +67,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         this.group = group;
         this.owner = owner;
         this.table = table;
-        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : table.moreOfNobody();
+        this.ofInstance = table.ofInstance();
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : LockData.ofNobody();
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
     }
@@ -172,10 +173,10 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     private @Nullable Lease reenter() {
         requireOpen();
         while (true) {
-            List<? extends Held> grants = toReenter();
+            Grant grant = toReenter();
             Lease again =
-                    grants == null ? null : Objects.requireNonNull(table.mine()).reenter(this, grants);
-            if (grants == null || again != null) {
+                    grant == null ? null : Objects.requireNonNull(table.mine()).reenter(this, grant);
+            if (grant == null || again != null) {
                 return again;
             }
         }
@@ -186,12 +187,12 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         var unused = toReenter();
     }
 
-    private @Nullable List<? extends Held> toReenter() {
+    private @Nullable Grant toReenter() {
         if (owner == Owner.INSTANCE) {
             ofInstance.requireNoneLost();
         }
         LockData mine = owner == Owner.THREAD ? table.mine() : null;
-        return mine == null ? null : mine.grantsToReenter(group, otherMode);
+        return mine == null ? null : mine.grantToReenter(group, otherMode);
     }
 
     /** A lock that its object holds does not see what the calling thread holds on the path through other locks. */
@@ -205,7 +206,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     /** The exclusive grant from which the thread can get the shared mode without queueing; null if there is none. */
     final @Nullable HeldNode toDowngrade() {
         LockData mine = mine();
-        Held other = mine == null || otherMode == null ? null : mine.grantOn(otherMode);
+        Held other = mine == null || otherMode == null ? null : mine.partOn(otherMode);
         if (other == null) {
             return null;
         }
@@ -236,9 +237,6 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         do {
             hold = mine == null ? null : mine.youngest(group);
             if (hold == null) {
-                if (mine != null) {
-                    mine.releaseForgotten(group);
-                }
                 throw new IllegalMonitorStateException(
                         owner == Owner.THREAD
                                 ? "thread " + EngineThreads.nameOf(Thread.currentThread()) + " does not hold the lock "

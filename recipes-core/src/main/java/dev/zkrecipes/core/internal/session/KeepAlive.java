@@ -26,7 +26,8 @@ public final class KeepAlive {
     /** Keeps a check far below ZooKeeper's packet limit of 1 MiB, also if the paths are not of ASCII. */
     private static final int PATH_CHARACTERS_PER_CHECK = 100_000;
 
-    public interface Grant {
+    /** A held node, which the session checks until it ends. */
+    public interface CheckedNode {
         String nodePath();
 
         long grantedAt();
@@ -52,8 +53,8 @@ public final class KeepAlive {
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Map<String, Grant> grants = new LinkedHashMap<>(); // by path of the node, the oldest first
-    private volatile boolean hasGrants;
+    private final Map<String, CheckedNode> kept = new LinkedHashMap<>(); // by path of the node, the oldest first
+    private volatile boolean keepsAny;
     private boolean armed;
     private int checksUnderWay;
     private boolean checkedTwice;
@@ -65,45 +66,45 @@ public final class KeepAlive {
         this.checkedAt = scheduler.nanoTime();
     }
 
-    public void add(Grant grant) {
-        grants.put(grant.nodePath(), grant);
-        hasGrants = true;
+    public void add(CheckedNode node) {
+        kept.put(node.nodePath(), node);
+        keepsAny = true;
         if (!armed) {
             arm(Math.min(period(), lossDue()));
         }
     }
 
-    public void remove(Grant grant) {
-        grants.remove(grant.nodePath(), grant);
-        hasGrants = !grants.isEmpty();
+    public void remove(CheckedNode node) {
+        kept.remove(node.nodePath(), node);
+        keepsAny = !kept.isEmpty();
     }
 
     /** Another request was waiting for a node of this session, and hears that it is gone. */
     public void onNodeGone(String nodePath) {
-        Grant held = grants.get(nodePath);
+        CheckedNode held = kept.get(nodePath);
         if (held != null) {
             held.onNodeGone();
         }
     }
 
     /** Any thread. */
-    boolean hasGrants() {
-        return hasGrants;
+    boolean keepsAny() {
+        return keepsAny;
     }
 
-    public List<Grant> all() {
-        return List.copyOf(grants.values());
+    public List<CheckedNode> all() {
+        return List.copyOf(kept.values());
     }
 
     /** The proof was void while there was no connection: renew it at once. */
     public void onConnected() {
-        if (!grants.isEmpty()) {
+        if (!kept.isEmpty()) {
             checkAll();
         }
     }
 
     public void onEnded(State how) {
-        all().forEach(grant -> grant.endAtOnce(
+        all().forEach(node -> node.endAtOnce(
                 "the ZooKeeper session 0x" + Long.toHexString(session.zk().sessionId()) + " has ended (" + how + ")"));
     }
 
@@ -124,18 +125,18 @@ public final class KeepAlive {
     private void tick() {
         armed = false;
         if (session.isOutlived()) {
-            if (checksUnderWay == 0 && session.isConnected() && hasGrants) {
+            if (checksUnderWay == 0 && session.isConnected() && keepsAny) {
                 checkAll(); // whose answer tells that the session lives, if it does
             }
             all().forEach(held -> held.lose(Session.OUTLIVED)); // which removes it a little later
             return;
         }
-        all().forEach(Grant::finishEnd);
-        if (grants.isEmpty() || session.isEnded()) {
+        all().forEach(CheckedNode::finishEnd);
+        if (kept.isEmpty() || session.isEnded()) {
             return;
         }
         long now = scheduler.nanoTime();
-        long oldest = grants.values().iterator().next().grantedAt();
+        long oldest = kept.values().iterator().next().grantedAt();
         long checkDue = Math.max(oldest - now, checkedAt - now) + period();
         if (checkDue <= 0 && checksUnderWay == 0 && session.isConnected()) {
             checkAll();
@@ -151,10 +152,10 @@ public final class KeepAlive {
         check(all());
     }
 
-    private void check(List<Grant> nodes) {
-        for (List<Grant> part : parts(nodes)) {
+    private void check(List<CheckedNode> nodes) {
+        for (List<CheckedNode> part : parts(nodes)) {
             checksUnderWay++;
-            List<String> paths = part.stream().map(Grant::nodePath).toList();
+            List<String> paths = part.stream().map(CheckedNode::nodePath).toList();
             session.check(paths, () -> checksUnderWay == 1, answer -> {
                 checksUnderWay--;
                 onChecked(part, answer);
@@ -163,30 +164,30 @@ public final class KeepAlive {
     }
 
     /** The server stopped in front of these. In halves, for if all of them are gone, each check finds one. */
-    private void checkInHalves(List<Grant> unknown) {
-        List<Grant> left = unknown.stream()
-                .filter(grant -> grants.get(grant.nodePath()) == grant)
+    private void checkInHalves(List<CheckedNode> unknown) {
+        List<CheckedNode> left = unknown.stream()
+                .filter(node -> kept.get(node.nodePath()) == node)
                 .toList();
         int middle = left.size() / 2;
         check(left.subList(0, middle));
         check(left.subList(middle, left.size()));
     }
 
-    private static List<List<Grant>> parts(List<Grant> nodes) {
-        List<List<Grant>> parts = new ArrayList<>();
+    private static List<List<CheckedNode>> parts(List<CheckedNode> nodes) {
+        List<List<CheckedNode>> parts = new ArrayList<>();
         int room = 0;
-        for (Grant grant : nodes) {
-            if (parts.isEmpty() || grant.nodePath().length() > room) {
+        for (CheckedNode node : nodes) {
+            if (parts.isEmpty() || node.nodePath().length() > room) {
                 parts.add(new ArrayList<>());
                 room = PATH_CHARACTERS_PER_CHECK;
             }
-            parts.get(parts.size() - 1).add(grant);
-            room -= grant.nodePath().length();
+            parts.get(parts.size() - 1).add(node);
+            room -= node.nodePath().length();
         }
         return parts;
     }
 
-    private void onChecked(List<Grant> nodes, Answer<List<OpResult>> answer) {
+    private void onChecked(List<CheckedNode> nodes, Answer<List<OpResult>> answer) {
         if (answer.code() == Code.NONODE) {
             int missing = Session.firstMissing(answer.value());
             nodes.get(missing).onNodeGone();

@@ -269,7 +269,7 @@ public final class Session {
      * out to live. Any thread.
      */
     public boolean isTakenForLost() {
-        if (takenForLost || keepAlive.hasGrants()) {
+        if (takenForLost || keepAlive.keepsAny()) {
             return takenForLost || isOutlived();
         }
         boolean isCutOff = state == State.DISCONNECTED || state == State.READ_ONLY;

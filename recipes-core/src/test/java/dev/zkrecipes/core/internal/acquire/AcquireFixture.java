@@ -157,7 +157,7 @@ public final class AcquireFixture {
 
     public HeldNode assertGranted(AcquireLoop loop) {
         assertThat(loop.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
-        HeldNode held = loop.outcome().join().orElseThrow().get(0);
+        HeldNode held = (HeldNode) loop.outcome().join().orElseThrow().first();
         assertThat(held.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).contains(LockPath.name(held.nodePath()));
         return held;

@@ -20,6 +20,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -99,7 +100,7 @@ class AcquireLoopTroubleTest {
         HeldNode held = fixture.assertGranted(queueing());
         String name = LockPath.name(held.nodePath());
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(5));
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         scheduler.run();
         return name;
     }
@@ -133,7 +134,7 @@ class AcquireLoopTroubleTest {
     void requestBehindAnUndeletableOwnNode_failsAndNamesIt(Mode mode) {
         HeldNode held = fixture.assertGranted(queueing());
         operations.refuse(Request.DELETE, Code.NOAUTH);
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         scheduler.run();
         operations.refuse(Request.MULTI, Code.NOAUTH); // another one that hurries
         AcquireLoop attempt = attempt(mode, LockOptions.defaults());

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.OwnNode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -80,7 +81,7 @@ class AcquireLoopWaitingTest {
         scheduler.stop(operations.sessionTimeout().dividedBy(2));
         assertThat(attempt.outcome()).isCompleted();
         assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
-        assertThat(attempt.outcome().join().orElseThrow().get(0).state()).isEqualTo(LeaseState.SUSPENDED);
+        assertThat(attempt.outcome().join().orElseThrow().first().state()).isEqualTo(LeaseState.SUSPENDED);
     }
 
     @Test
@@ -211,7 +212,7 @@ class AcquireLoopWaitingTest {
         operations.count(OwnNode.OLD);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNode.release(List.of(grant));
+        Grant.of(grant).release();
         scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(operations.requests())
@@ -228,14 +229,14 @@ class AcquireLoopWaitingTest {
         HeldNode grant = granted(queueing());
         operations.requests();
         for (int i = 0; i < cycles; i++) {
-            HeldNode.release(List.of(grant));
+            Grant.of(grant).release();
             AcquireLoop next = fixture.launchedBehind(Mode.TRY);
             operations.refuse(Request.MULTI, Code.NOTEMPTY); // it is there
             scheduler.run();
             grant = granted(next);
         }
         assertThat(Collections.frequency(operations.requests(), Request.READ)).isEqualTo(1);
-        HeldNode.release(List.of(grant));
+        Grant.of(grant).release();
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.DELETE);
         operations.clearRefusals();
@@ -254,7 +255,7 @@ class AcquireLoopWaitingTest {
         operations.add(behind);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNode.release(List.of(grant));
+        Grant.of(grant).release();
         scheduler.run();
         assertThat(operations.nodes()).containsExactly(behind);
         assertThat(operations.requests()).containsExactly(Request.DELETE);

@@ -18,12 +18,12 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CancellationException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,7 +66,7 @@ class DowngradeTest {
 
     private HeldNode assertGranted(Downgrade downgrade) {
         assertThat(downgrade.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
-        HeldNode shared = downgrade.outcome().join().orElseThrow().get(0);
+        HeldNode shared = (HeldNode) downgrade.outcome().join().orElseThrow().first();
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactlyInAnyOrder(exclusiveNode(), LockPath.name(shared.nodePath()));
@@ -105,7 +105,7 @@ class DowngradeTest {
     @Test
     void sharedHold_isALeaseOfItsOwn() {
         HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
-        HeldNode.release(List.of(exclusive));
+        Grant.of(exclusive).release();
         scheduler.advance(Duration.ofSeconds(60));
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactly(LockPath.name(shared.nodePath()));
@@ -139,7 +139,7 @@ class DowngradeTest {
         scheduler.advance(SOON);
         HeldNode shared = assertGranted(downgrade);
         String name = LockPath.name(shared.nodePath());
-        HeldNode.release(List.of(shared));
+        Grant.of(shared).release();
         scheduler.run();
         assertThat(operations.nodes()).containsExactly(exclusiveNode());
         operations.add(name);

@@ -9,7 +9,6 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +31,7 @@ class ForgetfulServersTest {
         return PrintedWhile.running(() -> {
             AcquireLoop loop = fixture.launched(group(paths), Mode.QUEUE);
             fixture.scheduler.run();
-            HeldNode.release(loop.outcome().join().orElseThrow());
+            loop.outcome().join().orElseThrow().release();
             fixture.scheduler.run();
         });
     }

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Held;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import java.util.ArrayList;
@@ -45,9 +46,9 @@ class HeldNodeObserverTest {
     @Test
     void release_isToldOnTheThreadThatReleases_once() {
         held.observe(observer);
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         assertThat(told).containsExactly("released");
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         fixture.scheduler.run();
         assertThat(told).containsExactly("released");
     }
@@ -58,14 +59,14 @@ class HeldNodeObserverTest {
         held.lose("a test");
         assertThat(told).isEmpty();
         fixture.scheduler.run();
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         fixture.scheduler.run();
         assertThat(told).containsExactly("a test");
     }
 
     @Test
     void observerThatComesAfterTheEnd_isToldAtOnce() {
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         fixture.scheduler.run();
         held.observe(observer);
         assertThat(told).containsExactly("released");

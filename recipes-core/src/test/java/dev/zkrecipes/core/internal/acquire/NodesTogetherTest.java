@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.NodeCleaner;
 import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.internal.client.LivingSessions;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -32,7 +33,7 @@ class NodesTogetherTest {
     private final ManualScheduler scheduler = fixture.scheduler;
     private final ScriptedOperations operations = fixture.operations;
 
-    private List<HeldNode> held() {
+    private Grant held() {
         AcquireLoop loop =
                 fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
         scheduler.run();
@@ -41,13 +42,13 @@ class NodesTogetherTest {
         return loop.outcome().join().orElseThrow();
     }
 
-    private void release(List<HeldNode> all) {
-        HeldNode.release(all);
+    private void release(Grant all) {
+        all.release();
         scheduler.run();
     }
 
-    private void assertGone(List<HeldNode> all) {
-        assertThat(all).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+    private void assertGone(Grant all) {
+        assertThat(all.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
         fixture.assertLeftNothing();
     }
 
@@ -57,7 +58,7 @@ class NodesTogetherTest {
 
     @Test
     void released_theyLeaveByOneRequest() {
-        List<HeldNode> all = held();
+        Grant all = held();
         release(all);
         assertThat(operations.requests()).containsExactly(Request.MULTI);
         assertGone(all);
@@ -65,10 +66,10 @@ class NodesTogetherTest {
 
     @Test
     void whileTheRequestIsUnderWay_theyAreLeaving() {
-        List<HeldNode> all = held();
+        Grant all = held();
         operations.delayAnswerOf(Request.MULTI, MOMENT);
         release(all);
-        for (HeldNode node : all) {
+        for (HeldNode node : all.nodes().toList()) {
             assertThat(cleaner().leaving(LockPath.parent(node.nodePath()), node.session()))
                     .containsExactly(LockPath.name(node.nodePath()));
         }
@@ -78,7 +79,7 @@ class NodesTogetherTest {
 
     @Test
     void ifTheAnswerIsLost_eachIsDeletedByItself() {
-        List<HeldNode> all = held();
+        Grant all = held();
         operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
         release(all);
         assertThat(operations.requests()).containsExactly(Request.MULTI, Request.DELETE, Request.DELETE);
@@ -87,7 +88,7 @@ class NodesTogetherTest {
 
     @Test
     void withoutAConnection_theyWaitForOne() {
-        List<HeldNode> all = held();
+        Grant all = held();
         fixture.become(State.DISCONNECTED);
         release(all);
         assertThat(operations.requests()).isEmpty();
@@ -101,7 +102,7 @@ class NodesTogetherTest {
 
     @Test
     void ofDiscardedNodes_eachHasAFuture() {
-        List<OwnNode> nodes = held().stream().map(HeldNode::node).toList();
+        List<OwnNode> nodes = held().nodes().map(HeldNode::node).toList();
         List<CompletableFuture<Void>> gone = cleaner().discard(nodes);
         assertThat(gone).hasSize(2).noneMatch(CompletableFuture::isDone);
         scheduler.run();
@@ -168,7 +169,7 @@ class NodesTogetherTest {
 
     // ---- Old counters, which the last to leave starts anew.
 
-    private List<HeldNode> heldOnOldCounters() {
+    private Grant heldOnOldCounters() {
         scheduler.run();
         operations.count(OwnNode.OLD);
         return held();
@@ -177,7 +178,7 @@ class NodesTogetherTest {
     @Test
     @Tag("H121")
     void oldCounters_areStartedAnew_whenTheNodesAreGone() {
-        List<HeldNode> all = heldOnOldCounters();
+        Grant all = heldOnOldCounters();
         release(all);
         assertThat(operations.requests())
                 .containsExactly(
@@ -193,7 +194,7 @@ class NodesTogetherTest {
 
     @Test
     void oldCountersThatOthersUse_areLeftAsTheyAre() {
-        List<HeldNode> all = heldOnOldCounters();
+        Grant all = heldOnOldCounters();
         operations.refuse(Request.MULTI, Code.OK, Code.NOTEMPTY, Code.NOTEMPTY);
         release(all);
         assertThat(operations.requests()).endsWith(Request.MULTI, Request.MULTI).doesNotContain(Request.DELETE);
@@ -202,7 +203,7 @@ class NodesTogetherTest {
 
     @Test
     void afterTheClientIsClosed_nothingIsSentAgain() {
-        List<HeldNode> all = heldOnOldCounters();
+        Grant all = heldOnOldCounters();
         operations.refuse(Request.MULTI, Code.NOTEMPTY);
         operations.delayAnswerOf(Request.MULTI, MOMENT);
         release(all);
@@ -216,7 +217,7 @@ class NodesTogetherTest {
 
     @Test
     void nodesOfLivingSessions_endWithThem() {
-        List<HeldNode> all = held();
+        Grant all = held();
         operations.delayAnswerOf(Request.MULTI, MOMENT);
         release(all);
         assertThat(cleaner().hasNodesBeside(LivingSessions.of(fixture.engine))).isFalse();
@@ -227,7 +228,7 @@ class NodesTogetherTest {
 
     @Test
     void closedClient_leavesToTheServerWhatAnEndedSessionHad() {
-        List<HeldNode> all = held();
+        Grant all = held();
         operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
         fixture.become(State.DISCONNECTED);
         release(all);
@@ -238,6 +239,6 @@ class NodesTogetherTest {
         fixture.client.close();
         scheduler.advance(fixture.timeout.multipliedBy(2));
         assertThat(cleaner().isEmpty()).isTrue();
-        assertThat(all).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+        assertThat(all.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
     }
 }

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -35,7 +36,7 @@ class OwnAclTest {
 
     private void acquireAndRelease() {
         HeldNode held = fixture.assertGranted(run());
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         fixture.scheduler.run();
     }
 

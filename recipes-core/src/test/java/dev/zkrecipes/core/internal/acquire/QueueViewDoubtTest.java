@@ -12,7 +12,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -86,7 +86,7 @@ class QueueViewDoubtTest {
         operations.remove(OTHER);
         scheduler.run();
         operations.requests();
-        HeldNode.release(List.of(fixture.assertGranted(first)));
+        Grant.of(fixture.assertGranted(first)).release();
         scheduler.run();
         fixture.assertGranted(second);
         assertThat(operations.requests()).containsExactly(Request.DELETE);
@@ -204,7 +204,7 @@ class QueueViewDoubtTest {
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
-        HeldNode.release(List.of(fixture.assertGranted(first)));
+        Grant.of(fixture.assertGranted(first)).release();
         scheduler.run();
         assertThat(operations.requests())
                 .filteredOn(request -> request == Request.LIST)
@@ -333,9 +333,9 @@ class QueueViewDoubtTest {
         assertWaits(behind);
         operations.remove(OTHER);
         scheduler.run();
-        HeldNode.release(List.of(fixture.assertGranted(late)));
+        Grant.of(fixture.assertGranted(late)).release();
         scheduler.run();
-        HeldNode.release(List.of(fixture.assertGranted(behind)));
+        Grant.of(fixture.assertGranted(behind)).release();
         scheduler.run();
         fixture.assertGranted(last);
         fixture.assertNobodyWaits();
@@ -355,7 +355,7 @@ class QueueViewDoubtTest {
         operations.remove(OTHER);
         for (AcquireLoop loop : List.of(late, behind, meanwhile)) {
             scheduler.run();
-            HeldNode.release(List.of(fixture.assertGranted(loop)));
+            Grant.of(fixture.assertGranted(loop)).release();
         }
         fixture.assertLeftNothing();
     }

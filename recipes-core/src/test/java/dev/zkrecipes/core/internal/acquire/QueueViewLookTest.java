@@ -98,7 +98,7 @@ class QueueViewLookTest {
         assertThat(operations.dropped())
                 .as("what the client would keep for ever")
                 .containsExactly(OTHER);
-        first.outcome().join().orElseThrow().get(0).endAtOnce("the test is over");
+        fixture.assertGranted(first).endAtOnce("the test is over");
         scheduler.run();
         fixture.assertGranted(second);
     }

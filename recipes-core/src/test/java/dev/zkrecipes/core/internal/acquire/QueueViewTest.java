@@ -18,7 +18,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.OwnNode;
-import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
@@ -42,7 +42,7 @@ class QueueViewTest {
     private final LockDriver mutex = new MutexDriver();
 
     private void release(AcquireLoop loop) {
-        HeldNode.release(List.of(fixture.assertGranted(loop)));
+        Grant.of(fixture.assertGranted(loop)).release();
         scheduler.run();
     }
 

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.hold.HeldNode;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 @Tag("H86")
 class ReleasedAsTheSessionEndsTest {
     private final AcquireFixture fixture = new AcquireFixture();
-    private List<HeldNode> held = List.of();
+    private Grant held = Grant.of(List.of());
 
     @BeforeEach
     void acquire() {
@@ -32,21 +32,21 @@ class ReleasedAsTheSessionEndsTest {
 
     @Test
     void nodesOfASessionThatEnds_areDeletedOnce_andNothingElseEnds() {
-        HeldNode.release(held);
+        held.release();
         fixture.become(State.EXPIRED);
         fixture.become(State.CONNECTED);
         fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
         assertThat(fixture.scheduler.failure()).isEmpty();
-        assertThat(held).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+        assertThat(held.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
     }
 
     @Test
     void nodesOfAClientThatIsClosed_areDeletedOnce() {
         fixture.scheduler.execute(fixture.client::close); // gives its task
-        fixture.scheduler.execute(() -> HeldNode.release(held)); // a thread that releases just before that task
+        fixture.scheduler.execute(() -> held.release()); // a thread that releases just before that task
         fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
         assertThat(fixture.scheduler.failure()).isEmpty();
         assertThat(fixture.operations.requests().size()).isLessThanOrEqualTo(2);
-        assertThat(held).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+        assertThat(held.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
     }
 }

@@ -158,7 +158,7 @@ class CloseAfterTest {
         Lease lease = lock.acquire();
         CompletableFuture<Void> closed = lease.closeAfter(DELAY);
         int timers = scheduler.engine.timers();
-        ((HeldNode) ((Hold) lease).grants().get(0)).lose("played");
+        ((HeldNode) ((Hold) lease).grant().first()).lose("played");
         scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(closed).isCompleted();
@@ -272,8 +272,8 @@ class CloseAfterTest {
         LockInternals.letAnyThreadClose(lease);
         LockData mine = EngineClient.of(client).holds().mine();
         EngineLock engine = EngineLock.behind(lock).orElseThrow();
-        List<? extends Held> found = mine.grantsToReenter(engine.group(), null);
-        assertThat(found).hasSize(1);
+        Grant found = mine.grantToReenter(engine.group(), null);
+        assertThat(found.isSingle()).isTrue();
         onAnotherThread(lease::closeAsync);
         assertThat(mine.reenter(engine, found)).isNull();
         assertThat(lock.isHeldByCurrentThread()).isFalse();

@@ -30,6 +30,6 @@ abstract class HeldScene {
         Acquisition wanted = new AcquireLoop(client.requests(), LockGroup.of(spec), Acquisition.Mode.QUEUE);
         wanted.launch();
         scheduler.run();
-        return wanted.outcome().join().orElseThrow().get(0);
+        return (HeldNode) wanted.outcome().join().orElseThrow().first();
     }
 }

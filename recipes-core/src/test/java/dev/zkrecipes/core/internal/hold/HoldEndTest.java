@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.COLLECTION;
 import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import dev.zkrecipes.core.ConnectionState;
@@ -48,13 +49,13 @@ class HoldEndTest {
     }
 
     private HeldNode node() {
-        return (HeldNode) held.grants().get(0);
+        return (HeldNode) held.grant().first();
     }
 
     /** A hold on the node where something happens between the decision to close and the release. */
     private Hold sameWith(Runnable meanwhile) {
         Held interrupted = HeldWith.beforeRelease(node(), meanwhile);
-        Hold same = Hold.open(lock, List.of(interrupted), held.data(), null);
+        Hold same = Hold.open(lock, Grant.of(interrupted), held.data(), null);
         same.onLost(() -> told.add("lost"));
         return same;
     }
@@ -84,9 +85,9 @@ class HoldEndTest {
 
     @Test
     void lostLeaseThatIsClosedBeforeAnotherOnItsNode_staysLost() {
-        LockData ofThread = LockData.ofThread(Thread.currentThread(), useless -> {});
-        Hold first = Hold.open(lock, held.grants(), ofThread, null);
-        Hold second = Hold.open(lock, held.grants(), ofThread, null);
+        LockData ofThread = LockData.ofThread(Thread.currentThread(), () -> 0, useless -> {});
+        Hold first = Hold.open(lock, held.grant(), ofThread, null);
+        Hold second = Hold.open(lock, held.grant(), ofThread, null);
         node().lose("played");
         second.beginClosing(false);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);
@@ -156,11 +157,11 @@ class HoldEndTest {
     /** As much as for each of them, not as for each pair of them: that would be a gigabyte. */
     @Test
     void tenThousandLeasesOfOnePath_takeLittleMemoryToLoseAndToClose() {
-        LockData data = LockData.ofInstance();
+        LockData data = LockData.ofInstance(() -> 0);
         Held ended = HeldWith.beforeRelease(node(), () -> {});
         List<Hold> leases = new ArrayList<>();
         for (int i = 0; i < 10_000; i++) {
-            Hold opened = new Hold(lock, List.of(ended), data);
+            Hold opened = new Hold(lock, Grant.of(ended), data);
             data.opened(opened);
             leases.add(opened);
         }
@@ -173,8 +174,9 @@ class HoldEndTest {
         assertThat(data)
                 .as("what is closed is not kept")
                 .extracting("open", MAP)
-                .satisfies(open ->
-                        assertThat(open.get(lock.path())).extracting("older").isNull());
+                .satisfies(open -> assertThat(open.get(lock.path()))
+                        .asInstanceOf(COLLECTION)
+                        .hasSize(1));
         youngest.beginClosing(false);
         assertThat(data.count(lock.group())).isZero();
         assertThat(data.youngest(lock.group())).isNull();
@@ -186,13 +188,13 @@ class HoldEndTest {
 
     @Test
     void leasesOfOnePath_closedInAnyOrder_leaveThoseThatAreOpen() {
-        LockData data = LockData.ofInstance();
+        LockData data = LockData.ofInstance(() -> 0);
         Held ended = HeldWith.beforeRelease(node(), () -> {});
         List<Hold> open = new ArrayList<>();
         Random order = new Random(7);
         for (int i = 0; i < 2_000; i++) {
             if (order.nextInt(5) < 3) {
-                Hold opened = new Hold(lock, List.of(ended), data);
+                Hold opened = new Hold(lock, Grant.of(ended), data);
                 data.opened(opened);
                 open.add(opened);
             } else if (!open.isEmpty()) {

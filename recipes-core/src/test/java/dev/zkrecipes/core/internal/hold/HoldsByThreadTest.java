@@ -81,7 +81,7 @@ class HoldsByThreadTest {
     }
 
     private static void lose(Lease lease) {
-        ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
+        ((HeldNode) ((Hold) lease).grant().first()).lose("the test says so");
     }
 
     private void assertRefused(InterProcessLock asked, String... words) {

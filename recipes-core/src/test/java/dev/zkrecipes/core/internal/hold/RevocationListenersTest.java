@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 @Tag("H60")
 class RevocationListenersTest extends HeldScene {
     private final RevocationListeners listeners =
-            new RevocationListeners(List.of(held), () -> true, client.callbacks());
+            new RevocationListeners(Grant.of(held), () -> true, client.callbacks());
     private final List<RevocationRequest> told = new ArrayList<>();
 
     private RevocationRequest request() {
@@ -69,7 +69,8 @@ class RevocationListenersTest extends HeldScene {
     void requestWhoseCallbackComesToRunWhenTheHoldHasEnded_isNotTold() {
         List<Runnable> waiting = new ArrayList<>();
         AtomicBoolean stands = new AtomicBoolean(true);
-        new RevocationListeners(List.of(held), stands::get, Callbacks.on(waiting::add, null, scheduler)).add(told::add);
+        new RevocationListeners(Grant.of(held), stands::get, Callbacks.on(waiting::add, null, scheduler))
+                .add(told::add);
         show(request());
         stands.set(false);
         assertThat(waiting).hasSize(1).allSatisfy(Runnable::run);
@@ -96,7 +97,7 @@ class RevocationListenersTest extends HeldScene {
         scheduler.run();
         assertThat(watches.isEmpty()).isFalse();
 
-        HeldNode.release(List.of(held));
+        Grant.of(held).release();
         listeners.end();
         assertThat(watches.isEmpty()).isFalse();
         scheduler.run();

@@ -118,7 +118,7 @@ class DeadOwnerCheckTest {
     @Tag("H78")
     void recordOfADeadThreadWithLostHoldsOnly_isForgotten() throws InterruptedException {
         die("forgetful", lease -> {
-            ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
+            ((HeldNode) ((Hold) lease).grant().first()).lose("the test says so");
             scheduler.engine.run();
         });
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");

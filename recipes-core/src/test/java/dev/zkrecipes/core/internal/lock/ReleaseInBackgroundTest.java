@@ -148,7 +148,7 @@ class ReleaseInBackgroundTest {
     @Test
     void lostLease_isStillToldByRelease() throws InterruptedException {
         Lease lease = lock.acquire();
-        ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
+        ((HeldNode) ((Hold) lease).grant().first()).lose("the test says so");
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
         assertThat(lock.holdCount()).isZero();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Held;
 import dev.zkrecipes.core.internal.hold.HeldWith;
 import dev.zkrecipes.core.internal.hold.Hold;
@@ -20,7 +21,6 @@ import dev.zkrecipes.core.internal.hold.LockData;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,10 +39,10 @@ class ReleaseWithoutMemoryTest {
     @Test
     void leaseThatIsHalfClosed_endsItsClient() throws InterruptedException {
         Hold hold = (Hold) lock.acquire();
-        Held dying = HeldWith.beforeRelease(hold.grants().get(0), () -> {
+        Held dying = HeldWith.beforeRelease(hold.grant().first(), () -> {
             throw new InternalError("played: no memory");
         });
-        Hold onTheSameNode = new Hold(hold.lock(), List.of(dying), LockData.ofInstance());
+        Hold onTheSameNode = new Hold(hold.lock(), Grant.of(dying), LockData.ofNobody());
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);

@@ -19,7 +19,7 @@ class KeepAliveChecksTest {
     private final KeepAlive keepAlive = scene.session.keepAlive();
     private final Duration period = scene.operations.sessionTimeout().dividedBy(6);
 
-    private static final class Node implements KeepAlive.Grant {
+    private static final class Node implements KeepAlive.CheckedNode {
         private final String path;
         private final long grantedAt;
         private final List<String> told = new ArrayList<>();

@@ -55,8 +55,8 @@ class EngineExecutorTest {
         await(reached);
     }
 
-    private Thread thread() throws InterruptedException {
-        engine.handOver(() -> ran.add(Thread.currentThread()));
+    private Thread thread(EngineExecutor asked) throws InterruptedException {
+        asked.handOver(() -> ran.add(Thread.currentThread()));
         return (Thread) next();
     }
 
@@ -147,7 +147,7 @@ class EngineExecutorTest {
 
     @Test
     void sleepingEngine_isWokenByEachTask() throws Exception {
-        Thread thread = thread();
+        Thread thread = thread(engine);
         for (int i = 0; i < 50; i++) {
             spinUntil(() -> sleeps(thread));
             engine.handOver(() -> ran.add("woken"));
@@ -195,9 +195,18 @@ class EngineExecutorTest {
 
     /** The engine's thread, when it has nothing to do. */
     private Thread idle() throws InterruptedException {
-        Thread thread = thread();
+        return idle(engine);
+    }
+
+    private Thread idle(EngineExecutor asked) throws InterruptedException {
+        Thread thread = thread(asked);
         spinUntil(() -> sleeps(thread));
         return thread;
+    }
+
+    /** With a clock that stands still: however slow the machine is, the calling thread's share is not over by time. */
+    private static EngineExecutor timeless() {
+        return new EngineExecutor(false, () -> 0);
     }
 
     @Test
@@ -230,26 +239,30 @@ class EngineExecutorTest {
 
     @Test
     void tasksOfATask_runAfterItOnTheSameThread() throws Exception {
-        idle();
-        engine.execute(() -> {
-            engine.execute(() -> ran.add(Thread.currentThread()));
+        EngineExecutor timeless = timeless();
+        idle(timeless);
+        timeless.execute(() -> {
+            timeless.execute(() -> ran.add(Thread.currentThread()));
             ran.add("first");
         });
         assertThat(ran).containsExactly("first", Thread.currentThread());
+        timeless.close();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 15, 16, 20})
     void callingThread_runsNoMoreThanSixteenTasks(int more) throws Exception {
-        Thread thread = idle();
-        engine.execute(() -> {
+        EngineExecutor timeless = timeless();
+        Thread thread = idle(timeless);
+        timeless.execute(() -> {
             for (int i = 0; i < more; i++) {
-                engine.execute(() -> ran.add(Thread.currentThread()));
+                timeless.execute(() -> ran.add(Thread.currentThread()));
             }
         });
         for (int i = 1; i <= more; i++) {
             assertThat(next()).isSameAs(i < 16 ? Thread.currentThread() : thread);
         }
+        timeless.close();
     }
 
     /** Whoever takes a lock does not work for all others while their tasks take long. */
@@ -258,9 +271,7 @@ class EngineExecutorTest {
     void callingThread_runsTasksForTwoMilliseconds(String nanosOfEach, int more) throws Exception {
         AtomicLong clock = new AtomicLong(Long.MAX_VALUE); // which overflows meanwhile
         EngineExecutor timed = new EngineExecutor(false, clock::get);
-        timed.handOver(() -> ran.add(Thread.currentThread()));
-        Thread thread = (Thread) next();
-        spinUntil(() -> sleeps(thread));
+        Thread thread = idle(timed);
         Runnable task = () -> {
             ran.add(Thread.currentThread());
             clock.addAndGet(Long.parseLong(nanosOfEach.replace("_", "")));
@@ -472,7 +483,7 @@ class EngineExecutorTest {
 
     @Test
     void interruptFlag_doesNotKeepTheEngineAwake() throws Exception {
-        Thread thread = thread();
+        Thread thread = thread(engine);
         engine.handOver(() -> Thread.currentThread().interrupt());
         awaitTasksSoFar();
         spinUntil(() -> sleeps(thread));
@@ -566,7 +577,7 @@ class EngineExecutorTest {
 
     @Test
     void close_runsWhatWasGivenAndEndsTheThread() throws Exception {
-        Thread thread = thread();
+        Thread thread = thread(engine);
         CountDownLatch go = new CountDownLatch(1);
         hold(go);
         engine.handOver(() -> {
@@ -588,7 +599,7 @@ class EngineExecutorTest {
 
     @Test
     void closeDoesNotWaitForTimers() throws Exception {
-        Thread thread = thread();
+        Thread thread = thread(engine);
         engine.schedule(HOUR, () -> ran.add("timer"));
         engine.close();
         thread.join(TimeUnit.SECONDS.toMillis(30));
