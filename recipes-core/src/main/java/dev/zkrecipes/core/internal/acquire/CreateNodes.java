@@ -18,6 +18,7 @@ import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -51,6 +52,7 @@ final class CreateNodes {
     private final List<LockSpec> specs;
     final List<OwnNode> nodes;
     private final List<byte[]> data; // of the nodes
+    private @Nullable List<LockNode> parsed;
     private final List<ParentMaker> parents; // makers of the paths; none before one was missing
 
     CreateNodes(Requests requests, LockGroup group, Session session) {
@@ -90,12 +92,16 @@ final class CreateNodes {
         return nodes.stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
     }
 
+    /** The nodes as their drivers read them. Their names must be known, and do not change any more. */
     List<LockNode> parsed() {
-        List<LockNode> own = new ArrayList<>(nodes.size());
-        for (int i = 0; i < nodes.size(); i++) {
-            own.add(specs.get(i).parseOwn(nodes.get(i).name()));
+        if (parsed == null) {
+            parsed = new ArrayList<>(nodes.size());
+            Iterator<OwnNode> each = nodes.iterator();
+            for (LockSpec spec : specs) {
+                parsed.add(spec.parseOwn(each.next().name()));
+            }
         }
-        return own;
+        return parsed;
     }
 
     /** The first whose number is too near the counter's end; null if there is none. */

@@ -60,11 +60,15 @@ final class ClientSessions {
     private final ClientConnection connection;
     private final BooleanSupplier closing;
     private final Runnable onChange;
+    private final Runnable onBeat;
     final SessionSource source;
     private final Containers containers;
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
 
-    /** The connection is told of each session, and of each change of its state; then {@code onChange} runs. */
+    /**
+     * The connection is told of each session, and of each change of its state; then {@code onChange} runs. Each session
+     * beats.
+     */
     ClientSessions(
             HandleKind kind,
             ClientSettings settings,
@@ -72,13 +76,15 @@ final class ClientSessions {
             ClientConnection connection,
             Pauses pauses,
             BooleanSupplier closing,
-            Runnable onChange) {
+            Runnable onChange,
+            Runnable onBeat) {
         this.kind = kind;
         this.settings = settings;
         this.scheduler = scheduler;
         this.connection = connection;
         this.closing = closing;
         this.onChange = onChange;
+        this.onBeat = onBeat;
         this.containers = new Containers(settings.persistentPaths(), scheduler);
         this.source = sourceOf(pauses);
     }
@@ -166,6 +172,7 @@ final class ClientSessions {
                 this::onState);
         living.add(session);
         session.onTakenForLost(() -> connection.onState(session, session.state()));
+        session.onBeat(onBeat);
         session.begin();
         connection.use(session);
         return session;

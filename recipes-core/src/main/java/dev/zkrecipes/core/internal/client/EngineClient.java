@@ -102,7 +102,8 @@ public final class EngineClient {
                 connection,
                 pauses,
                 closing::get,
-                () -> cleaner().wake());
+                () -> cleaner().wake(),
+                () -> holds().lookForDeadOwners());
         this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source, connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
@@ -114,7 +115,7 @@ public final class EngineClient {
                 connection::missing);
         this.slowWaits =
                 settings.slowAfter() == null ? null : new SlowWaits(settings.slowAfter(), requests, connection);
-        this.holds = new LockDataTable(requests.open(), scheduler);
+        this.holds = new LockDataTable(requests.open(), scheduler::nanoTime);
         scheduler.onFailure(this::endAtOnce);
     }
 

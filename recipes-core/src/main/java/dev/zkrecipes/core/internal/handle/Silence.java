@@ -97,17 +97,18 @@ public final class Silence {
         if (givenUp) {
             scheduler.execute(asked::expire);
         }
-        return asked::take; // with fewer frames than a consumer
+        return asked;
     }
 
-    private final class Asked<T> {
+    private final class Asked<T> implements Consumer<Answer<T>> {
         private final Consumer<Answer<T>> reply;
 
         Asked(Consumer<Answer<T>> reply) {
             this.reply = reply;
         }
 
-        void take(Answer<T> answer) {
+        @Override
+        public void accept(Answer<T> answer) {
             if (unanswered.removeFirstOccurrence(this)) {
                 Code code = answer.code();
                 boolean isAnswer = code != Code.CONNECTIONLOSS && code != Code.REQUESTTIMEOUT;
@@ -118,7 +119,7 @@ public final class Silence {
         }
 
         void expire() {
-            take(Answer.failed(Code.SESSIONEXPIRED));
+            accept(Answer.failed(Code.SESSIONEXPIRED));
         }
     }
 }

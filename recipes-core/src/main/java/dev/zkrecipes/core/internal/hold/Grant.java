@@ -23,8 +23,8 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a hold stands on: the held node of each of its locks, or the one thing that a foreign lock has acquired. All parts
- * are acquired together, and checked and given back together; if one is lost, the grant is lost.
+ * What a hold stands on: the held node of each of its locks, or the one thing that a foreign lock has acquired. All
+ * parts are acquired together, and checked and given back together; if one is lost, the grant is lost.
  *
  * <p>A thread that re-enters opens further holds on the same grant, or on parts of it. Thread-safe.
  */
@@ -173,7 +173,10 @@ public final class Grant {
 
     // ---- Checked and given back together.
 
-    /** Asks, with one committed check, whether the nodes are there. A part whose node is not is lost. On the engine thread. */
+    /**
+     * Asks, with one committed check, whether the nodes are there. A part whose node is not there is lost. On the
+     * engine thread.
+     */
     public void check(Consumer<Code> done) {
         List<HeldNode> nodes = nodes().toList();
         List<String> paths = nodes.stream().map(HeldNode::nodePath).toList();

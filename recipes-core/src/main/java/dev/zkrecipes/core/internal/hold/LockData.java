@@ -28,12 +28,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use, or
- * of nobody. They are found by path and rule. A thread opens and closes its own; once it is dead, or if it said so of a
- * hold, any thread may close them. Whoever looks meanwhile misses nothing that was open before. Thread-safe.
+ * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use,
+ * or of nobody. They are found by path and rule. A thread opens and closes its own; once it is dead, or if it said so
+ * of a hold, any thread may close them. Whoever looks meanwhile misses nothing that was open before. Thread-safe.
  *
- * <p>A hold that is closed counts no more; to take it out only frees memory. A lost one counts until it is closed, so that
- * its owner cannot acquire the lock again and go on as if nothing had happened. But not for ever: see {@link #FORGOTTEN}.
+ * <p>A hold that is closed counts no more; to take it out only frees memory. A lost one counts until it is closed, so
+ * that its owner cannot acquire the lock again and go on as if nothing had happened. But not for ever: see
+ * {@link #FORGOTTEN}.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
@@ -64,7 +65,9 @@ public final class LockData implements Held.Listener {
         return new LockData(null, false, clock, data -> {});
     }
 
-    /** The leases that belong to no thread: none re-enters by them, and a lost one keeps nobody from acquiring afresh. */
+    /**
+     * Of leases that belong to no thread: none re-enters by them, and a lost one keeps nobody from acquiring afresh.
+     */
     public static LockData ofNobody() {
         return new LockData(null, true, () -> 0, data -> {});
     }
@@ -266,9 +269,9 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * What one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a single lock in
-     * the {@code otherMode}. Throws if a part is lost, or if the owner would wait for itself: it holds some of several
-     * locks, or holds a path by another rule.
+     * What one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a single lock
+     * in the {@code otherMode}. Throws if a part is lost, or if the owner would wait for itself: it holds some of
+     * several locks, or holds a path by another rule.
      */
     @Nullable
     public Grant grantToReenter(LockGroup group, @Nullable LockSpec otherMode) {

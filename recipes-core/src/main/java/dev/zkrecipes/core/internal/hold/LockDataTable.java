@@ -5,8 +5,6 @@ package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.source.SessionTask;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +12,6 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -26,15 +23,9 @@ import org.slf4j.LoggerFactory;
 /**
  * All holds of one client: a record for each thread that holds anything, through whatever lock objects, and one for the
  * leases that belong to no thread. Thread-safe.
- *
- * <p>Once a second, and a last time after the last request, it looks whether one waits for what a thread of this
- * process died with, and warns of each lock once.
  */
 public final class LockDataTable {
     private static final Logger log = LoggerFactory.getLogger(LockDataTable.class);
-
-    /** Nothing depends on it, but people wait for the message. */
-    public static final Duration PERIOD = Duration.ofSeconds(1);
 
     // A thread adds and removes only its own record; the close of a dead thread's last hold, or the look, removes that
     // one.
@@ -43,15 +34,12 @@ public final class LockDataTable {
     private final LockData ofNobody = LockData.ofNobody();
     private final Collection<SessionTask> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
-    private final @Nullable EngineScheduler scheduler;
     private final LongSupplier clock;
-    private final AtomicBoolean armed = new AtomicBoolean();
 
-    /** The requests may change at any time. Without a scheduler, that is without a client, nobody is warned. */
-    public LockDataTable(Collection<SessionTask> requests, @Nullable EngineScheduler scheduler) {
+    /** The requests may change at any time. */
+    public LockDataTable(Collection<SessionTask> requests, LongSupplier clock) {
         this.requests = requests;
-        this.scheduler = scheduler;
-        this.clock = () -> scheduler == null ? System.nanoTime() : scheduler.nanoTime();
+        this.clock = clock;
     }
 
     /** Null if the calling thread holds nothing. */
@@ -98,40 +86,35 @@ public final class LockDataTable {
 
     // ---- Owners that are gone.
 
-    /** A request has begun: from now on owners that have died are looked for. Any thread. */
-    public void lookForDeadOwners() {
-        if (scheduler == null) {
-            ofThreads.values().removeIf(LockData::isForgettable);
-        } else if (!armed.get() && armed.compareAndSet(false, true)) {
-            scheduler.schedule(PERIOD, this::look);
-        }
-    }
-
-    /** As {@link #lookForDeadOwners}, for a request that the engine does not know. */
+    /** A request begins that the engine does not know. */
     public void beginWait(LockGroup group) {
         foreign.add(group);
-        lookForDeadOwners();
     }
 
     public void endWait(LockGroup group) {
         foreign.remove(group);
     }
 
-    private void look() {
-        armed.set(false); // before the requests are looked at: one that comes after that arms it itself
-        if (requests.isEmpty() && foreign.isEmpty()) {
-            return;
-        }
+    /**
+     * Looks whether somebody waits for what a thread of this process died with, and warns of each such lock once. One
+     * look serves all who wait. On the engine thread.
+     */
+    public void lookForDeadOwners() {
         List<LockData> orphaned =
                 ofThreads.values().stream().filter(LockData::isOrphaned).toList();
-        if (!orphaned.isEmpty()) {
-            Set<String> waitedFor = Stream.concat(
-                            requests.stream().flatMap(request -> request.paths().stream()),
-                            foreign.stream().map(LockGroup::path))
-                    .collect(Collectors.toSet());
-            orphaned.forEach(data -> look(data, waitedFor));
+        if (orphaned.isEmpty()) {
+            return;
         }
-        lookForDeadOwners();
+        Set<String> waitedFor = Stream.concat(
+                        requests.stream().flatMap(request -> request.paths().stream()),
+                        foreign.stream().map(LockGroup::path))
+                .collect(Collectors.toSet());
+        orphaned.forEach(data -> look(data, waitedFor));
+    }
+
+    /** Forgets the records of dead threads that hold nothing any more. Any thread. */
+    public void forgetDeadOwners() {
+        ofThreads.values().removeIf(LockData::isForgettable);
     }
 
     private void look(LockData data, Set<String> waitedFor) {

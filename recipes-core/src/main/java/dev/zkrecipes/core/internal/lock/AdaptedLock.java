@@ -59,7 +59,12 @@ public final class AdaptedLock extends OwnedLock {
 
     public static AdaptedLock of(ForeignLock foreign, Callbacks callbacks) {
         return new AdaptedLock(
-                foreign, "lock-", LockOptions.defaults(), callbacks, null, new LockDataTable(List.of(), null));
+                foreign,
+                "lock-",
+                LockOptions.defaults(),
+                callbacks,
+                null,
+                new LockDataTable(List.of(), System::nanoTime));
     }
 
     /** A lock that works on the client of another one, for nodes of whose kind it is taken. */
@@ -98,6 +103,9 @@ public final class AdaptedLock extends OwnedLock {
     private @Nullable ObservedRequest begin() {
         ObservedRequest observed = worksOn == null ? null : worksOn.observe(group);
         table.beginWait(group);
+        if (worksOn == null) {
+            table.forgetDeadOwners(); // nobody else does
+        }
         return observed;
     }
 

@@ -129,7 +129,6 @@ public final class EngineLock extends OwnedLock {
         Hold opened = null;
         try {
             wanted.launch();
-            table.lookForDeadOwners();
             Optional<Grant> granted = isInterruptible
                     ? awaitOrLeave(wanted, deadline, limit)
                     : Blocking.uninterruptibly(() -> await(wanted, deadline, limit));
@@ -211,7 +210,6 @@ public final class EngineLock extends OwnedLock {
                 granted -> Hold.open(this, granted.orElseThrow(), asynchronous, observed),
                 acquisition::giveUp);
         acquisition.launch();
-        table.lookForDeadOwners();
         return request;
     }
 

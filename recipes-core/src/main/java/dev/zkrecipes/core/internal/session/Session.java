@@ -67,6 +67,7 @@ public final class Session {
     private volatile boolean
             takenForLost; // its leases are lost by the clock, and nothing has shown since that it lives
     private Runnable onTakenForLost = () -> {};
+    private Runnable onBeat = () -> {};
     private @Nullable Timer untilGivenUp;
     private long connectedAt;
     private int connections;
@@ -92,7 +93,10 @@ public final class Session {
         this.reports = isNew ? new SessionReports(now) : SessionReports.ofUnknown(now);
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = new MeasuredOperations(handles, scheduler, containers, this::become);
-        this.pauses = new PauseDetector(scheduler, timeout, operations::beat);
+        this.pauses = new PauseDetector(scheduler, timeout, () -> {
+            operations.beat();
+            onBeat.run();
+        });
         this.nodes = new SessionNodes(operations);
         this.checkedAcls = new CheckedAcls(operations);
         this.watches = new WatchRegistry(operations, () -> state, this::later, this::afterALongWhile);
@@ -103,6 +107,11 @@ public final class Session {
     /** Is told, on the engine thread, when {@link #isTakenForLost()} changes while the state does not. */
     public void onTakenForLost(Runnable told) {
         onTakenForLost = told;
+    }
+
+    /** Is told, on the engine thread, sixteen times in a session time-out, and once after a pause of the process. */
+    public void onBeat(Runnable told) {
+        onBeat = told;
     }
 
     public void begin() {
