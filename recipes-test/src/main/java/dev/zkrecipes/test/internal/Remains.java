@@ -76,7 +76,7 @@ public final class Remains {
             Object registry = read(session, "watches");
             remains.note(registry, "content", "the watch registry has a watch for content");
             remains.note(registry, "deletions", "the watch registry has a watch for a deletion");
-            remains.note(read(session, "keepAlive"), "grants", "the keep-alive has a held node");
+            remains.note(read(session, "keepAlive"), "kept", "the keep-alive has a held node");
         }
         if (client.zooKeeper().isPresent()) {
             for (String kind : List.of("getDataWatches", "getChildWatches")) {
