@@ -15,6 +15,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,6 +88,9 @@ public final class LeaderElection implements AutoCloseable {
     // monitor, because at the end of the stack ReentrantLock may throw and stay locked.
     private final Object guard = new Object();
     private final List<CompletableFuture<Optional<Term>>> waiting = new ArrayList<>();
+    /** As Curator's {@code LeaderLatch} names them, so that both stand in one queue. */
+    private static final String NODE_NAME = "latch-";
+
     private boolean isCandidate;
     private @Nullable LockException refusal; // why it is no candidate any more
     private @Nullable CompletableFuture<?> request; // under way; only ever cancelled
@@ -115,7 +119,7 @@ public final class LeaderElection implements AutoCloseable {
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public LeaderElection(ZooKeeperClient client, String path, LockOptions options) {
-        this.engine = new LockInternals(client, path, new LeaderDriver(), options);
+        this.engine = new LockInternals(client, path, new MutexDriver(NODE_NAME), options);
         this.lock = engine.unowned();
         this.calls = engine.callbacksInOrder();
         gone.deletion.complete(CompletableFuture.completedFuture(null));

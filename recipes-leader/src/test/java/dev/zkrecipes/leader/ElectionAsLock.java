@@ -12,6 +12,7 @@ import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.DelegatingLock;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -42,7 +43,7 @@ final class ElectionAsLock extends DelegatingLock {
     }
 
     static InterProcessLock plain(ZooKeeperClient client, String path, LockOptions options) {
-        return new LockInternals(client, path, new LeaderDriver(), options).unowned();
+        return new LockInternals(client, path, new MutexDriver("latch-"), options).unowned();
     }
 
     @Override

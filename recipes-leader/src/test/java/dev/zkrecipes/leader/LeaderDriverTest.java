@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.contract.LockDriverContract;
 import java.util.List;
 import java.util.Optional;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class LeaderDriverTest extends LockDriverContract {
     @Override
     protected List<LockDriver> drivers() {
-        return List.of(new LeaderDriver());
+        return List.of(new MutexDriver("latch-"));
     }
 
     @Override
@@ -31,6 +32,6 @@ class LeaderDriverTest extends LockDriverContract {
     @Test
     void nodeOfCuratorsLatch_isACandidate() {
         String name = "_c_2aa02b63-5c5a-4b0f-9e6f-3f2d8a0ae4b8-latch-0000000017";
-        assertThat(new LeaderDriver().parse(name).map(LockNode::number)).isEqualTo(Optional.of(17L));
+        assertThat(new MutexDriver("latch-").parse(name).map(LockNode::number)).isEqualTo(Optional.of(17L));
     }
 }

@@ -5,13 +5,13 @@ package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.cli.operate.PathView.Place;
+import dev.zkrecipes.cli.operate.PathView.State;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.PathView.Place;
-import dev.zkrecipes.core.spi.PathView.State;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

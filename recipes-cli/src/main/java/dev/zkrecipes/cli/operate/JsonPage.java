@@ -3,12 +3,11 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.operate.PathView.Place;
+import dev.zkrecipes.cli.operate.PathView.State;
 import dev.zkrecipes.cli.operate.Tree.Lock;
 import dev.zkrecipes.cli.text.Json;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.spi.PathView;
-import dev.zkrecipes.core.spi.PathView.Place;
-import dev.zkrecipes.core.spi.PathView.State;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -4,12 +4,11 @@
 package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.connect.LockPathConverter;
+import dev.zkrecipes.cli.operate.PathView.Place;
+import dev.zkrecipes.cli.operate.PathView.State;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.PathView;
-import dev.zkrecipes.core.spi.PathView.Place;
-import dev.zkrecipes.core.spi.PathView.State;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;

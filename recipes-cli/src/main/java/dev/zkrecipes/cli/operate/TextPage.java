@@ -3,12 +3,11 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.operate.PathView.Place;
+import dev.zkrecipes.cli.operate.PathView.Recipe;
+import dev.zkrecipes.cli.operate.PathView.State;
 import dev.zkrecipes.cli.operate.Tree.Lock;
 import dev.zkrecipes.cli.text.PlainText;
-import dev.zkrecipes.core.spi.PathView;
-import dev.zkrecipes.core.spi.PathView.Place;
-import dev.zkrecipes.core.spi.PathView.Recipe;
-import dev.zkrecipes.core.spi.PathView.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

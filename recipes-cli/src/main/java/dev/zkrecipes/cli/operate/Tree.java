@@ -5,11 +5,10 @@ package dev.zkrecipes.cli.operate;
 
 import static java.util.function.Predicate.not;
 
+import dev.zkrecipes.cli.operate.PathView.Place;
+import dev.zkrecipes.cli.operate.PathView.State;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
-import dev.zkrecipes.core.spi.PathView;
-import dev.zkrecipes.core.spi.PathView.Place;
-import dev.zkrecipes.core.spi.PathView.State;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Instant;

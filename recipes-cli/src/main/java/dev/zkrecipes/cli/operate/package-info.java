@@ -6,7 +6,7 @@
  * created its nodes.
  *
  * <p>{@code Reads} asks ZooKeeper, {@code Tree} is what stands at a path or below it, in the words of
- * {@link dev.zkrecipes.core.spi.PathView}, and pages of text and JSON show it.
+ * {@link dev.zkrecipes.cli.operate.PathView}, and pages of text and JSON show it.
  */
 @NullMarked
 package dev.zkrecipes.cli.operate;

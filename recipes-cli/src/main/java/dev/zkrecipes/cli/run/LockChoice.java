@@ -6,16 +6,13 @@ package dev.zkrecipes.cli.run;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Which lock is meant.
@@ -74,26 +71,8 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             case SHARED -> new InterProcessReadWriteLock(client, path).readLock();
             case MUTEX -> new InterProcessMutex(client, path);
             case SEMAPHORE -> new InterProcessSemaphore(client, path, limit).permits(permits);
-            case LEADER -> new LockInternals(client, path, new LatchDriver(), LockOptions.defaults()).unowned();
+            case LEADER -> new LockInternals(client, path, new MutexDriver("latch-"), LockOptions.defaults()).unowned();
         };
-    }
-
-    /** The queue in which {@code LeaderElection} stands, and Curator's {@code LeaderLatch}. */
-    private record LatchDriver() implements FifoDriver {
-        @Override
-        public String nodeName() {
-            return "latch-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, nodeName());
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
     }
 
     /** For messages. */

@@ -6,12 +6,12 @@ package dev.zkrecipes.cli.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.cli.operate.PathView.Place;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.PathView.Place;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.operate.Tree.Lock;
 import dev.zkrecipes.cli.text.PlainText;
-import dev.zkrecipes.core.spi.PathView;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

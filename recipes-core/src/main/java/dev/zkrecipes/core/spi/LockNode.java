@@ -91,8 +91,13 @@ public record LockNode(String name, String kind, String payload, long number) im
         return numbered(childName, kind, childName.substring(payloadStart, payloadEnd), payloadEnd + 1);
     }
 
-    /** A node in the form of a lock node, of whatever kind: all between its id and its number, or up to a dot. */
-    static Optional<LockNode> ofAnyKind(String childName) {
+    /**
+     * Parses a name in the form of a lock node, of whatever kind: all between its id and its number, or up to a dot.
+     *
+     * @param childName the name
+     * @return the node; empty if the name has another form
+     */
+    public static Optional<LockNode> ofAnyKind(String childName) {
         int start = idLength(childName);
         int end = childName.length() - SEQUENCE_DIGITS;
         if (!isLockForm(childName)) {

@@ -4,24 +4,34 @@
 package dev.zkrecipes.core.spi;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
  * The first request holds; each of the others waits for its nearest predecessor, so that a release never wakes them
- * all. The nodes are named {@code lock-} as those of Apache Curator's mutex, in the same order. All drivers of this
- * type are equal.
+ * all. Drivers whose nodes are named alike are equal.
+ *
+ * @param nodeName how the nodes are named: {@code lock-} as those of Apache Curator's mutex, {@code latch-} as those of
+ *     its {@code LeaderLatch}, or by any other word
  */
-public record MutexDriver() implements FifoDriver {
-    private static final String KIND = "lock-";
+public record MutexDriver(String nodeName) implements FifoDriver {
+    /** For a mutex: its nodes are named {@code lock-}. */
+    public MutexDriver() {
+        this("lock-");
+    }
 
-    @Override
-    public String nodeName() {
-        return KIND;
+    /**
+     * For any queue of which the first holds.
+     *
+     * @param nodeName how the nodes are named
+     */
+    public MutexDriver {
+        Objects.requireNonNull(nodeName, "nodeName");
     }
 
     @Override
     public Optional<LockNode> parse(String childName) {
-        return LockNode.parse(childName, KIND);
+        return LockNode.parse(childName, nodeName);
     }
 
     @Override

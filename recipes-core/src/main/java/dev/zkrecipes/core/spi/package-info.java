@@ -19,7 +19,7 @@
  * <tr><td>{@link dev.zkrecipes.core.spi.ForeignLock}</td>
  * <td>a lock of another library, or one on top of locks of this one</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockSnapshot}</td><td>the queue of a lock as one request showed it</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.PathView}</td><td>what stands on a path, of whatever recipe</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.NodeData}</td><td>what the data of a lock node say</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockNames}</td><td>names in a path, made of values</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockParts}</td><td>for locks that stand on other locks</td></tr>
  * </table>

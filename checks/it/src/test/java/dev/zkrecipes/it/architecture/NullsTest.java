@@ -26,7 +26,7 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.LockSnapshot;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.NodeData;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -97,7 +97,7 @@ class NullsTest {
     private static final Set<Class<?>> MADE_BY_OTHERS = Set.of(
             LockGroups.Modes.class,
             LockSnapshot.class,
-            PathView.class,
+            NodeData.class,
             Answer.class,
             ZooKeeperOperations.class,
             Violation.class);
@@ -116,7 +116,6 @@ class NullsTest {
             LockDriver.class,
             LockObserver.class,
             LockObserver.Progress.class,
-            PathView.Recipe.class,
             ZooKeeperOperations.class,
             ZooKeeperOperations.Factory.class);
 
@@ -240,7 +239,7 @@ class NullsTest {
     private static Stream<Executable> factories(Class<?> type) {
         return Stream.<Executable>of(type.getDeclaredMethods())
                 .filter(each -> Modifier.isStatic(each.getModifiers()) && Modifier.isPublic(each.getModifiers()))
-                .filter(each -> type != PathView.class && !each.isSynthetic());
+                .filter(each -> !each.isSynthetic());
     }
 
     @ParameterizedTest

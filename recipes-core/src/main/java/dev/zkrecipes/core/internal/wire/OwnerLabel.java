@@ -46,7 +46,7 @@ public final class OwnerLabel {
     }
 
     /** The lines of data in our form; none of any other. */
-    static List<String> lines(byte[] data) {
+    public static List<String> lines(byte[] data) {
         String text = new String(data, StandardCharsets.UTF_8);
         return text.startsWith(VERSION_LINE + '\n') ? List.of(text.split("\n")) : List.of();
     }

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.spi;
+package dev.zkrecipes.cli.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.operate.PathView.Limit;
+import dev.zkrecipes.cli.operate.PathView.Place;
+import dev.zkrecipes.cli.operate.PathView.Recipe;
+import dev.zkrecipes.cli.operate.PathView.State;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.spi.PathView.Limit;
-import dev.zkrecipes.core.spi.PathView.Place;
-import dev.zkrecipes.core.spi.PathView.Recipe;
-import dev.zkrecipes.core.spi.PathView.State;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.NodeData;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -226,8 +229,7 @@ class PathViewTest {
                         new LockNode("lock-0000000001", "lock-", "", 1),
                         State.HOLDS,
                         1,
-                        "unknown",
-                        List.of(),
+                        NodeData.UNREAD,
                         Optional.empty()));
     }
 

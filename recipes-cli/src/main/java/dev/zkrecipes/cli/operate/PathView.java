@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.spi;
+package dev.zkrecipes.cli.operate;
 
 import com.google.common.primitives.Ints;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.wire.OwnerLabel;
-import dev.zkrecipes.core.internal.wire.RevocationMarks;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.NodeData;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,13 +28,13 @@ import org.apache.zookeeper.data.Stat;
  * @param limit of a semaphore of this library, if the data of the path are one
  * @param places its lock nodes, in the order of the queue
  */
-public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
+record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
     private static final String READ = "__READ__";
     private static final String WRITE = "__WRIT__";
     private static final List<String> KINDS = List.of("lock-", "latch-", READ, WRITE, "lease-");
 
     /** What the nodes of a path are. */
-    public enum Recipe {
+    enum Recipe {
         /** No lock node is there. */
         NONE,
         /** A mutex, a member of a multi-lock, or Curator's {@code InterProcessMutex}: {@code lock-}. */
@@ -54,7 +54,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
     }
 
     /** How a node stands. */
-    public enum State {
+    enum State {
         /** It holds. */
         HOLDS,
         /** It waits. */
@@ -71,7 +71,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
      * @param earlier the greatest that was in force since it was last as great as {@code current}: what came by it may
      *     hold, too
      */
-    public record Limit(int configured, int current, int earlier) {}
+    record Limit(int configured, int current, int earlier) {}
 
     /**
      * One node.
@@ -79,21 +79,22 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
      * @param node its name and the parts of it; of Curator's semaphore with the folder, as in {@code leases/...}
      * @param state how it stands
      * @param permits how many it asks for; 1 if it names none
-     * @param owner the owner label, or other short text in its data, fit to print; {@code "unknown"} if there is none
-     * @param requests the requests to give the lock back, the oldest first
+     * @param data what its data say
      * @param stat its session, since when it is queued, and so on; empty if it may not be read
      */
-    public record Place(
-            LockNode node,
-            State state,
-            int permits,
-            String owner,
-            List<RevocationRequest> requests,
-            Optional<Stat> stat) {
+    record Place(LockNode node, State state, int permits, NodeData data, Optional<Stat> stat) {
+
+        String owner() {
+            return data.owner();
+        }
+
+        List<RevocationRequest> requests() {
+            return data.requests();
+        }
 
         private Place as(String folder, State now) {
             LockNode inside = new LockNode(folder + node.name(), node.kind(), node.payload(), node.number());
-            return new Place(inside, now, permits, owner, requests, stat);
+            return new Place(inside, now, permits, data, stat);
         }
     }
 
@@ -103,7 +104,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
      * @param childName its name
      * @return false if no lock counts it, whatever it is
      */
-    public static boolean mayBeLockNode(String childName) {
+    static boolean mayBeLockNode(String childName) {
         return parse(childName).isPresent();
     }
 
@@ -116,7 +117,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
      * @return the view; without the children that no lock counts: names of another form, and of an unknown kind if no
      *     session owns the node
      */
-    public static PathView of(String path, byte[] data, Map<String, Optional<Content>> children) {
+    static PathView of(String path, byte[] data, Map<String, Optional<Content>> children) {
         List<Place> places = new ArrayList<>();
         children.forEach((name, content) -> parse(name)
                 .filter(node -> recipe(node) != Recipe.UNKNOWN
@@ -126,8 +127,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
                         node,
                         State.UNKNOWN,
                         permits(node).orElse(1),
-                        content.map(read -> OwnerLabel.decode(read.data())).orElse(OwnerLabel.UNKNOWN),
-                        content.map(RevocationMarks::in).orElse(List.of()),
+                        content.map(NodeData::in).orElse(NodeData.UNREAD),
                         content.map(Content::stat)))));
         places.sort(Comparator.comparing(Place::node));
         Set<Recipe> recipes = places.stream().map(place -> recipe(place.node())).collect(Collectors.toSet());
@@ -149,7 +149,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
      * @param locks its folder {@code locks}
      * @return the view; empty if the folders are not those of a semaphore, or have no nodes
      */
-    public static Optional<PathView> ofCuratorSemaphore(String path, PathView leases, PathView locks) {
+    static Optional<PathView> ofCuratorSemaphore(String path, PathView leases, PathView locks) {
         if (!Set.of(Recipe.CURATOR_SEMAPHORE, Recipe.NONE).contains(leases.recipe)
                 || !Set.of(Recipe.MUTEX, Recipe.NONE).contains(locks.recipe)
                 || leases.recipe == locks.recipe) {
@@ -199,10 +199,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
     }
 
     private static Optional<Limit> limit(byte[] data) {
-        List<String> lines = List.of(new String(data, StandardCharsets.UTF_8).split("\n", -1));
-        if (!lines.get(0).equals(OwnerLabel.VERSION_LINE)) {
-            return Optional.empty();
-        }
+        List<String> lines = NodeData.lines(data);
         Optional<Integer> current = number(lines, "current=");
         int earlier = number(lines, "earlier=").orElse(0);
         return number(lines, "configured=")
