@@ -98,6 +98,7 @@ public record LockNode(String name, String kind, String payload, long number) im
      * @return the node; empty if the name has another form
      */
     public static Optional<LockNode> ofAnyKind(String childName) {
+        Objects.requireNonNull(childName, "childName");
         int start = idLength(childName);
         int end = childName.length() - SEQUENCE_DIGITS;
         if (!isLockForm(childName)) {
