@@ -93,7 +93,7 @@ final class Reads implements Watcher {
                             "the connection was lost " + failures + " times while reading "
                                     + PlainText.of(root) + " (" + e.getMessage()
                                     + "): try again; if that does not help, the list is longer than a packet may be: set"
-                                    + " JAVA_TOOL_OPTIONS=-Djute.maxbuffer=BYTES, more than 1048575",
+                                    + " ZKLOCK_JAVA_OPTIONS=-Djute.maxbuffer=BYTES, more than 1048575",
                             e);
                 }
                 awaitChange(PAUSE);

@@ -88,7 +88,7 @@ class LsLoadIT {
             assertThat(ran.code()).isEqualTo(69);
             assertThat(ran.err())
                     .startsWith("zklock: the connection was lost 4 times while reading /x")
-                    .contains("JAVA_TOOL_OPTIONS=-Djute.maxbuffer=BYTES");
+                    .contains("ZKLOCK_JAVA_OPTIONS=-Djute.maxbuffer=BYTES");
         }
     }
 }
