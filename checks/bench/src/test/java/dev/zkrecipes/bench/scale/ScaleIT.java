@@ -15,11 +15,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** So briefly that the figures say nothing; servers and sessions are in processes of their own, as in earnest. */
 @Timeout(600)
+@Tag("soak")
 class ScaleIT {
     @Test
     void seriesOnThreeServers_isMeasured() throws Exception {
