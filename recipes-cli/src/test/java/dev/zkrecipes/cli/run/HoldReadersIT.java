@@ -74,6 +74,36 @@ class HoldReadersIT {
         }
     }
 
+    /** Reads from a socket, each end of which is closed in one direction, as a coprocess of ksh does. */
+    private static String readingFromASocket(String path, String then) {
+        return "exec perl -MSocket -e 'socketpair(my $in, my $out, AF_UNIX, SOCK_STREAM, 0) or die; shutdown $in, 1;"
+                + " shutdown $out, 0; if (!fork) { open STDOUT, \">&\", $out; close $in; close $out;"
+                + " exec $ENV{ZKLOCK}, \"hold\", \"--grace\", 1, \"-w\", 90, \"" + path + "\" } close $out;"
+                + " $| = 1; <$in>; " + then + "; print \"script $$\\n\"; sleep 1 while 1'";
+    }
+
+    @Test
+    void readerBehindASocket_isEnded() throws IOException, InterruptedException {
+        String script = readingFromASocket("/readers/socket", "");
+        try (RunningZkLock running = RunningZkLock.script(folder, server, script)) {
+            running.number("script");
+            List<ProcessHandle> started = running.children();
+            HoldLoss.NODE_DELETED.happen(server, "/readers/socket", running);
+            assertThat(running.awaitExit()).as(running.err()).isIn(137, 143);
+            started.forEach(each -> RunningZkLock.awaitGone(each.pid()));
+        }
+    }
+
+    @Test
+    void socketThatTheReaderCloses_givesTheLockBack() throws IOException, InterruptedException {
+        String script = readingFromASocket("/readers/closed", "sleep 1; close $in");
+        try (RunningZkLock running = RunningZkLock.script(folder, server, script)) {
+            running.number("script");
+            RunningZkLock.awaitNodes(server, "/readers/closed", 0);
+            assertThat(running.isAlive()).isTrue();
+        }
+    }
+
     /** The child has another parent by then, and not the descriptor. */
     @Test
     void whatAReaderHasStarted_isEnded_andAReaderThatClosedTheDescriptorUponTermIsToo()
