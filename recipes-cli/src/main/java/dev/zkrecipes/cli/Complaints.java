@@ -16,7 +16,9 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * Reports errors in one line, with their exit codes. A class and not two lambdas, which no archive of classes can hold.
+ * Reports an error on standard error, in one line and perhaps a hint, and returns its exit code.
+ *
+ * <p>This is a class rather than two lambdas to save time at the start: the JVM links lambdas anew in each run.
  */
 final class Complaints implements IParameterExceptionHandler, IExecutionExceptionHandler {
     private static final int LONGEST_QUOTE = 200;
@@ -37,7 +39,10 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
         return ExitCodes.USAGE;
     }
 
-    /** A mistyped option is why its value seems to be something else. */
+    /**
+     * Finds unknown options among the words that picocli could not match. They are reported in place of picocli's own
+     * error, because they are often its cause: picocli takes the value of a mistyped option for another argument.
+     */
     private static Optional<ParameterException> unknownOption(CommandLine command) {
         List<String> options = command.getUnmatchedArguments().stream()
                 .filter(each -> each.startsWith("-"))
@@ -53,6 +58,7 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
         return isUnknownCommand(error, command) ? "there is no command " + first : first + " is one argument too many";
     }
 
+    /** Whether the word in place of a sub-command is not the name of one. */
     private static boolean isUnknownCommand(ParameterException error, CommandLine command) {
         return error instanceof UnmatchedArgumentException unmatched
                 && !unmatched.isUnknownOption()

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock completion}: a script that lets a shell complete commands and options. */
+/** {@code zklock completion}: prints a script with which a shell completes commands and options. */
 @Command(
         name = "completion",
         header = "Prints completion for bash and zsh.",

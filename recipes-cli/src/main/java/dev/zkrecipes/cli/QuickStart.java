@@ -14,24 +14,35 @@ import java.security.SecureRandom;
 import java.util.Map;
 import java.util.Set;
 
-/** Leaves out what a short run would load and never use, and begins early with what takes long. */
+/**
+ * Makes {@code run}, {@code lead} and {@code hold} start quickly. It switches off what a plain command line would
+ * load and never use. It also uses parts of the JDK for the first time, which takes long, on a daemon thread, while
+ * the main thread reads the command line. The daemon thread touches nothing but the JDK, which any thread may be the
+ * first to use.
+ */
 final class QuickStart implements Runnable {
     private static final String[] SECURITY = {"zookeeper.", "javax.net.ssl.", "java.security."};
 
     private QuickStart() {}
 
-    /** Prepares this JVM for a command line, before any class of ZooKeeper or a logger is used. */
+    /**
+     * Prepares this JVM for a command line. Call it before any class of ZooKeeper or any logger is used: they
+     * read their system properties only once, and this method sets some of them.
+     */
     static void prepare(String[] arguments) {
-        // Otherwise slf4j searches the jar for providers.
+        // Without a named provider, slf4j would search the jar for one. With a named one, slf4j reports it on
+        // standard error unless its verbosity is lower.
         setDefault("slf4j.provider", "org.slf4j.simple.SimpleServiceProvider");
         setDefault("slf4j.internal.verbosity", "WARN");
+        // Java takes a login configuration from this file by default, so a user who has it may want SASL.
         Path login = Path.of(System.getProperty("user.home", ""), ".java.login.config");
         if (isPlain(arguments, System.getenv(), System.getProperties().stringPropertyNames()) && !Files.exists(login)) {
+            // Only for a plain line: a file of --config may set properties that the JDK reads once, at its first use.
             Thread thread = new Thread(new QuickStart(), "head start");
             thread.setDaemon(true);
-            thread.start(); // not with --config, whose file may set properties that the JDK reads first
-            // ZooKeeper's client makes Java's default context for TLS even if it does not use it, and that reads every
-            // certificate authority of the JDK.
+            thread.start();
+            // ZooKeeper's client creates Java's default TLS context even if it does not use TLS. Without this
+            // setting, Java would then read every certificate authority of the JDK.
             setDefault("javax.net.ssl.trustStore", "NONE");
             System.setProperty("zookeeper.sasl.client", "false");
         }
@@ -44,8 +55,8 @@ final class QuickStart implements Runnable {
     }
 
     /**
-     * Whether nothing asks for TLS or SASL: no file of client properties, and no system property of ZooKeeper or of
-     * Java's security.
+     * Whether a command line needs neither TLS nor SASL. Either of them needs a file of client properties, or a
+     * system property of ZooKeeper or of Java's security.
      */
     static boolean isPlain(String[] arguments, Map<String, String> environment, Set<String> system) {
         for (String argument : arguments) {
@@ -63,10 +74,10 @@ final class QuickStart implements Runnable {
         return !environment.containsKey("ZKLOCK_CONFIG");
     }
 
-    /** Uses for the first time, while the command line is read, what the JDK prepares at its first use. */
+    /** Uses those parts of the JDK that a run needs, and that the JDK prepares at their first use. */
     @Override
     public void run() {
-        new SecureRandom().nextInt(); // for the names of nodes
+        new SecureRandom().nextInt(); // makes the names of lock nodes
         ClassLoader.getSystemResource("simplelogger.properties"); // opens the jar
         InetAddress.getLoopbackAddress();
         try (Selector selector = Selector.open();
@@ -74,7 +85,7 @@ final class QuickStart implements Runnable {
             channel.configureBlocking(false);
             channel.register(selector, SelectionKey.OP_CONNECT);
         } catch (IOException e) {
-            // Whoever needs one will say so.
+            // ZooKeeper's client meets the same error when it connects, and reports it.
         }
     }
 }

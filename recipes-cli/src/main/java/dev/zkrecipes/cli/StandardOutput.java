@@ -11,8 +11,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Standard output that remembers what could not be written: a {@link java.io.PrintWriter} forgets why. */
+/**
+ * Standard output that remembers the first error. A {@link java.io.PrintWriter} on top of it only remembers that
+ * there was an error.
+ */
 final class StandardOutput extends FileOutputStream {
+    // The bits of a file's mode that tell its type, and the two types that have a reader. See inode(7).
     private static final int TYPE = 0170000;
     private static final int FIFO = 0010000;
     private static final int SOCKET = 0140000;
@@ -33,7 +37,10 @@ final class StandardOutput extends FileOutputStream {
         }
     }
 
-    /** Why something is missing; empty if nothing is, or if a reader wanted no more, as {@code head} does. */
+    /**
+     * Returns why output is missing; empty if all was written. It is also empty if standard output is a pipe or a
+     * socket: its reader has closed it because it wants no more, as {@code head} does, which is not an error.
+     */
     Optional<String> failure() {
         return Optional.ofNullable(first).map(IOException::getMessage).filter(message -> !hasReader());
     }
@@ -43,7 +50,7 @@ final class StandardOutput extends FileOutputStream {
             int type = (int) Files.getAttribute(Path.of("/dev/fd/1"), "unix:mode") & TYPE;
             return type == FIFO || type == SOCKET;
         } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
-            return false; // this system does not say
+            return false; // this system does not tell the type, so the error is reported
         }
     }
 }

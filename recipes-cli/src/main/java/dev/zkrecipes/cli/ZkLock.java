@@ -29,7 +29,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The {@code zklock} command. */
+/**
+ * The {@code zklock} command: reads the command line, runs one sub-command, and ends the JVM with an exit code.
+ *
+ * <p>The launcher {@code bin/zklock} starts this JVM. For {@code run}, {@code lead} and {@code hold} the JVM is the
+ * {@link Keeper} of the lock, and the launcher runs the command. {@code run} starts as quickly as possible: usual
+ * command lines are read without picocli, and for the others picocli creates no other sub-command.
+ */
 @Command(
         name = "zklock",
         description = "Locks that processes share through ZooKeeper.",
@@ -79,7 +85,9 @@ public final class ZkLock implements Runnable, IVersionProvider {
         }
         boolean runs = args.length > 0 && args[0].equals("run");
         int code = runs ? run(Arrays.copyOfRange(args, 1, args.length)) : execute(commandLine(), args);
-        boolean isTold = code == ExitCodes.FAILED; // as something else than the launcher's JVM that does not start
+        // A JVM that does not start also exits with 1. So the launcher chooses another code for commands that failed,
+        // in the property zklock.failed.
+        boolean isTold = code == ExitCodes.FAILED;
         System.exit(Keeper.end(isTold ? Integer.getInteger("zklock.failed", code) : code));
     }
 
@@ -87,11 +95,14 @@ public final class ZkLock implements Runnable, IVersionProvider {
         try {
             OptionalInt code = RunCommand.runUsual(Arrays.asList(line));
             return code.isPresent() ? code.getAsInt() : execute(runAlone(), line);
-        } catch (ParameterException e) { // not to be read again by picocli: the files that it names may be pipes
+        } catch (ParameterException e) {
+            // Reported as it is. Picocli would read the line and its files again, and a file may be a pipe, which can
+            // be read only once.
             return new Complaints().handleParseException(new ParameterException(runAlone(), e.getMessage()), line);
         }
     }
 
+    /** Runs a command. Output that cannot be written, for example to a full disk, is an error of its own. */
     private static int execute(CommandLine command, String[] args) {
         StandardOutput output = new StandardOutput();
         PrintWriter out = new PrintWriter(output, true, Charset.defaultCharset());
@@ -105,7 +116,7 @@ public final class ZkLock implements Runnable, IVersionProvider {
                 .orElse(code);
     }
 
-    /** {@code zklock run} alone, so that it starts quickly: the other commands are not even created. */
+    /** Returns {@code zklock run} alone: it starts more quickly if picocli need not create the other commands. */
     static CommandLine runAlone() {
         return configured(new CommandLine(new RunCommand()).setCommandName("zklock run"))
                 .setStopAtPositional(true);
@@ -113,7 +124,7 @@ public final class ZkLock implements Runnable, IVersionProvider {
 
     static CommandLine commandLine() {
         CommandLine zklock = configured(new CommandLine(new ZkLock()));
-        // What follows PATH belongs to the command that is run.
+        // All words after PATH belong to the user's command, even if they look like options of zklock.
         for (String name : List.of("run", "lead")) {
             Objects.requireNonNull(zklock.getSubcommands().get(name)).setStopAtPositional(true);
         }
@@ -123,7 +134,7 @@ public final class ZkLock implements Runnable, IVersionProvider {
     private static CommandLine configured(CommandLine command) {
         return command.setUsageHelpWidth(80)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExpandAtFiles(false) // the user's command may have arguments like @that
+                .setExpandAtFiles(false) // an argument of the user's command may begin with @
                 .setParameterExceptionHandler(new Complaints())
                 .setExecutionExceptionHandler(new Complaints());
     }
@@ -137,7 +148,7 @@ public final class ZkLock implements Runnable, IVersionProvider {
         };
     }
 
-    /** Without a sub-command there is nothing to do. */
+    /** Called by picocli if the command line names no sub-command. */
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "a command is missing");

@@ -53,7 +53,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock bench}: what a lock costs here. */
+/**
+ * {@code zklock bench}: measures what a lock costs on the user's own servers.
+ *
+ * <p>It opens several sessions, and repeats one kind of task after another below a path that only it uses. The main
+ * thread directs the tasks, which run on threads of their own. A lost connection ends the bench with an error. At the
+ * end it removes the path, even if a signal ends the JVM.
+ */
 @Command(
         name = "bench",
         header = "Measures what a lock costs on your servers.",
@@ -82,7 +88,10 @@ public final class BenchCommand implements Callable<Integer> {
     private static final Duration SHORTEST = Duration.ofMillis(10);
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final Duration END_LIMIT = Duration.ofSeconds(10);
-    /** Nobody holds a lock for so long here, so a longer wait is a wait for a server. */
+    /**
+     * How long to wait for a lock. No task holds one nearly as long, so a longer wait means that a server is too
+     * slow.
+     */
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private static final int DIGITS = 3;
@@ -149,7 +158,7 @@ public final class BenchCommand implements Callable<Integer> {
             } finally {
                 threads.shutdownNow();
                 boolean unused = Uninterruptibles.awaitTerminationUninterruptibly(threads, END_LIMIT);
-                close(sessions.subList(1, clients)); // with the nodes that they still have
+                close(sessions.subList(1, clients)); // the nodes that they still have go with them
                 removed = isRemoved(sessions.get(0));
             }
             return removed ? ExitCodes.OK : ExitCodes.NO_SERVER;
@@ -168,13 +177,14 @@ public final class BenchCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), message);
     }
 
-    /** Ctrl-C, TERM and HUP interrupt the work, and the JVM ends when the work has cleaned up. */
+    /** Runs as a shutdown hook: interrupts the measurement, and lets the JVM end once the nodes are removed. */
     private void end(Thread worker) {
         signalled = true;
         worker.interrupt();
         boolean unused = Uninterruptibles.awaitUninterruptibly(done, END_LIMIT.multipliedBy(2));
     }
 
+    /** Measures one thing after another, until all are measured or nobody reads the output any more. */
     private void measure() throws InterruptedException, ExecutionException {
         PrintWriter out = spec.commandLine().getOut();
         ZooKeeperClient session = sessions.get(0);
@@ -189,7 +199,7 @@ public final class BenchCommand implements Callable<Integer> {
                     place);
             out.printf("%-38s %7s %12s %12s %11s%n", "MEASURED", "TIMES", "MEDIAN", "P99", "PER SECOND");
         }
-        mutex(0, "mutex").acquire().close(); // creates the path
+        mutex(0, "mutex").acquire().close(); // creates the path, which create() needs
         InterProcessLock semaphore = new InterProcessSemaphore(session, place + "/semaphore", 3).permits(1);
         InterProcessLock multi =
                 new InterProcessMultiLock(session, List.of(place + "/multi-1", place + "/multi-2", place + "/multi-3"));
@@ -220,15 +230,20 @@ public final class BenchCommand implements Callable<Integer> {
         return new InterProcessMutex(sessions.get(session), place + "/" + name);
     }
 
-    /** Measures tasks that return the nanoseconds that count. Returns whether anybody still reads. */
+    /**
+     * Measures some tasks at the same time, and reports the figures. Each task measures itself,
+     * and returns the nanoseconds that count.
+     *
+     * @return whether anybody still reads the output
+     */
     private boolean row(String name, String title, List<Callable<Long>> tasks)
             throws InterruptedException, ExecutionException {
-        repeat(tasks, window.dividedBy(3)); // to warm up the compiler and the server
+        repeat(tasks, window.dividedBy(3)); // warms up the compiler and the server
         Histogram nanos = repeat(tasks, window);
         long times = nanos.getTotalCount();
         long median = nanos.getValueAtPercentile(50);
         long p99 = nanos.getValueAtPercentile(99);
-        double rate = tasks.size() * 1e9 / nanos.getMean(); // each session begins again at once
+        double rate = tasks.size() * 1e9 / nanos.getMean(); // each session repeats its task without a pause
         PrintWriter out = spec.commandLine().getOut();
         if (!json) {
             out.printf(
@@ -244,7 +259,7 @@ public final class BenchCommand implements Callable<Integer> {
         return !out.checkError();
     }
 
-    /** Each on a thread of its own, at least once. */
+    /** Repeats each task on a thread of its own for some time, and at least once. */
     private Histogram repeat(List<Callable<Long>> tasks, Duration time)
             throws InterruptedException, ExecutionException {
         Histogram times = new ConcurrentHistogram(DIGITS);
@@ -264,6 +279,7 @@ public final class BenchCommand implements Callable<Integer> {
         return times;
     }
 
+    /** Creates a node, which is the write that every acquire needs, and deletes it again without counting that. */
     private long create() throws InterruptedException {
         ZooKeeper zooKeeper = sessions.get(0)
                 .zooKeeper()
@@ -280,6 +296,7 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
+    /** A task that acquires a lock and releases it; both count. */
     private static Callable<Long> cycle(InterProcessLock lock) {
         return () -> {
             long begin = System.nanoTime();
@@ -288,7 +305,9 @@ public final class BenchCommand implements Callable<Integer> {
         };
     }
 
-    /** From the release in one session to the grant in another, which waits. */
+    /**
+     * Measures the time from the release in one session to the grant in another, which already waits in the queue.
+     */
     private static long handOver(InterProcessLock from, InterProcessLock to)
             throws InterruptedException, ExecutionException {
         try (Lease lease = from.tryAcquire(LIMIT).orElseThrow(BenchCommand::tooSlow)) {
@@ -312,7 +331,7 @@ public final class BenchCommand implements Callable<Integer> {
                 + "the connection was lost, or the servers are too slow to be measured");
     }
 
-    /** All at once, since ZooKeeper's client takes a while for each. */
+    /** Closes sessions, all at the same time, because ZooKeeper's client takes a while to close each of them. */
     private static void close(List<ZooKeeperClient> sessions) {
         List<Thread> closers = sessions.stream()
                 .map(session -> new Thread(session::close, "closes a session"))
@@ -321,9 +340,12 @@ public final class BenchCommand implements Callable<Integer> {
         closers.forEach(Uninterruptibles::joinUninterruptibly);
     }
 
-    /** Removes the node, in a new session if the old one has expired. */
+    /**
+     * Removes the nodes of the bench, in a new session if the old one has expired. A failure is reported here rather
+     * than thrown, so that it does not hide an earlier error.
+     */
     private boolean isRemoved(ZooKeeperClient session) throws InterruptedException {
-        Thread.interrupted(); // which was to end the measurement
+        Thread.interrupted(); // the interrupt was meant for the measurement, not for this clean-up
         long begin = System.nanoTime();
         String why = "no answer within " + END_LIMIT.toSeconds() + " s";
         while (System.nanoTime() - begin < END_LIMIT.toNanos()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** {@code zklock bench}: what a lock costs on the user's own ensemble. */
+/** {@code zklock bench}: measures what a lock costs on the user's own ensemble. */
 @NullMarked
 package dev.zkrecipes.cli.bench;
 

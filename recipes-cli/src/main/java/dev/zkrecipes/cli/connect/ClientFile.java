@@ -17,8 +17,9 @@ import java.util.TreeMap;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * A file of ZooKeeper client properties. {@code zookeeper.*} goes to the client and the properties of Java's security
- * (JAAS, Kerberos, TLS), which are only read from there, to the JVM; {@code zookeeper.connect} is the connect string.
+ * A file of ZooKeeper client properties. {@code zookeeper.connect} is the connect string, and every other
+ * {@code zookeeper.*} is a setting of ZooKeeper's client. Properties of Java's security (JAAS, Kerberos, TLS) become
+ * system properties of this JVM, because Java reads them only there.
  */
 record ClientFile(Properties properties) {
     static final String CONNECT = "zookeeper.connect";
@@ -49,7 +50,7 @@ record ClientFile(Properties properties) {
         return Optional.of(properties.getProperty(CONNECT, "").strip()).filter(value -> !value.isEmpty());
     }
 
-    /** Whether a password stands in it, and not only the name of a file that has it. */
+    /** Whether the file contains a password, and not only the name of another file with the password. */
     boolean hasSecrets() {
         return properties.stringPropertyNames().stream()
                 .anyMatch(name -> name.toLowerCase(Locale.ROOT).endsWith("password"));
@@ -66,7 +67,7 @@ record ClientFile(Properties properties) {
                 ofTheClient.put(name, value);
             }
         }
-        ZKClientConfig config = new ZKClientConfig(); // which looks at those of the JVM
+        ZKClientConfig config = new ZKClientConfig(); // reads system properties, so those are set first
         ofTheClient.forEach(config::setProperty);
         return config;
     }

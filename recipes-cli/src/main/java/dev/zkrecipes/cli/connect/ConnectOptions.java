@@ -63,11 +63,13 @@ public final class ConnectOptions {
 
     private static final Duration SHORTEST_SESSION = Duration.ofMillis(100);
 
+    /** The part of the client's message that says what it found out about its servers. */
     private static final Pattern FOUND_OUT =
             Pattern.compile("\\((?:never since the client was made|since the connection was lost): (.*?); the log of");
 
+    /** The path of the lock that is requested only for the message of the error. */
     private static final String UNREACHABLE = "/unreachable";
-    /** What follows for that lock, at the end of a message. */
+    /** The end of that message, which is about the lock at {@link #UNREACHABLE}. */
     private static final Pattern OF_THAT_LOCK =
             Pattern.compile(": (there is no connection to ZooKeeper, )?[^:]*the lock " + UNREACHABLE + " .*");
 
@@ -87,7 +89,7 @@ public final class ConnectOptions {
     /** The connect string in use, for messages. */
     private String servers = "";
 
-    /** Read once, as their file may be a pipe. */
+    /** Read only once, because their file may be a pipe. */
     private List<Credential> credentials = List.of();
 
     private Optional<ZKClientConfig> clientConfig = Optional.empty();
@@ -140,7 +142,7 @@ public final class ConnectOptions {
                     + "SCHEME:ID:PERMS[,...] as in ZooKeeper's shell. Default: open.")
     private @Nullable String acl;
 
-    /** Takes options away from commands that only read and delete. */
+    /** Removes the options that are of no use to commands that only read and delete. */
     public static final class OfExistingNodes implements IModelTransformer {
         OfExistingNodes() {}
 
@@ -151,10 +153,10 @@ public final class ConnectOptions {
     }
 
     /**
-     * Takes options away that a command has from a mixin, and has no use for.
+     * Removes options that a command gets from a mixin and has no use for.
      *
      * @param command the command
-     * @param options a name of each
+     * @param options one name of each option
      * @return the command
      */
     public static CommandSpec without(CommandSpec command, String... options) {
@@ -179,11 +181,11 @@ public final class ConnectOptions {
     }
 
     /**
-     * Takes an option with a value that was read without picocli.
+     * Sets an option from a name and a value that were read without picocli.
      *
-     * @param option its name
-     * @param value its value
-     * @return whether it is one of these
+     * @param option the name
+     * @param value the value
+     * @return whether this class has an option of that name
      */
     public boolean take(String option, String value) {
         switch (option) {
@@ -234,15 +236,19 @@ public final class ConnectOptions {
     }
 
     /**
-     * The rights on nodes that a command creates without a lock. The client gives them to its locks by itself.
+     * The rights on nodes that a command creates by itself. The nodes of locks get these rights from the client.
      *
-     * @return those of {@code --acl}; open by default
+     * @return the rights of {@code --acl}; open by default
+     * @throws ParameterException if {@code --acl} is malformed
      */
     public List<ACL> acl() {
         return checked("--acl", this::rights);
     }
 
-    /** As ZooKeeper's own shell reads them, which leaves out what it does not understand. */
+    /**
+     * Reads rights in the notation of ZooKeeper's own shell. The shell's parser leaves out what it does not
+     * understand, so the form is checked first: a typing error must not change who has access.
+     */
     private List<ACL> rights() {
         String text = acl == null ? "open" : acl;
         return switch (text.toLowerCase(Locale.ROOT)) {
@@ -262,6 +268,8 @@ public final class ConnectOptions {
      * Checks the options and opens a client that is closed with the JVM. For commands that have nothing else to set.
      *
      * @return the connected client; close it when done
+     * @throws ParameterException if an option, a variable or a file is missing or wrong; nothing was sent
+     * @throws LockConnectionException if no server answered within {@link #CONNECT_LIMIT}
      * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
      */
     public ZooKeeperClient open() throws InterruptedException {
@@ -269,11 +277,13 @@ public final class ConnectOptions {
     }
 
     /**
-     * Opens the client and waits until it is connected.
+     * Opens the client and waits until a server has answered it.
      *
-     * @param builder what {@link #client} gave
+     * @param builder the builder that {@link #client} returned
      * @param limit how long to try
      * @return the connected client; close it when done
+     * @throws LockConnectionException if no server answered in time
+     * @throws LockAccessException if ZooKeeper does not accept the credentials
      * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
      */
     public ZooKeeperClient open(ZooKeeperClientBuilder builder, Duration limit) throws InterruptedException {
@@ -288,7 +298,8 @@ public final class ConnectOptions {
             return client;
         } finally {
             if (!connected) {
-                // A server that accepts connections but never answers delays a close, and there is nothing to release.
+                // A server that accepts connections but never answers delays the close. Nobody has to wait for it,
+                // because the client has nothing to release.
                 Thread closer = new Thread(client::close, "closes a client that was never connected");
                 closer.setDaemon(true);
                 closer.start();
@@ -296,11 +307,14 @@ public final class ConnectOptions {
         }
     }
 
-    /** Nothing else tells of a server that gives a session and answers nothing: a lock may be waited for for ever. */
+    /**
+     * Sends a read and waits for its answer. A server that is stuck, or cut off from its ensemble, may give a session
+     * and then answer nothing. Without this check zklock would wait for its lock for ever, and nothing would say why.
+     */
     private void requireAnAnswer(ZooKeeperClient client, Duration limit) throws InterruptedException {
         ZooKeeper zk = client.zooKeeper().orElse(null);
         if (zk == null) {
-            return; // the connection is lost again, and others tell of that
+            return; // the connection is lost again, which the next request reports
         }
         BlockingQueue<Integer> answers = new ArrayBlockingQueue<>(1);
         zk.exists("/", false, (code, path, context, stat) -> answers.add(code), null);
@@ -317,7 +331,7 @@ public final class ConnectOptions {
     }
 
     /**
-     * The error if ZooKeeper does not accept the credentials.
+     * The error for credentials that ZooKeeper does not accept.
      *
      * @return the error to throw
      */
@@ -327,7 +341,11 @@ public final class ConnectOptions {
                 + " servers): check --auth-file, --auth, and the SASL settings in --config");
     }
 
-    /** What the client has found out meanwhile, which it tells whoever asks for a lock. */
+    /**
+     * Builds the error for a client that did not connect in time. The client tries to find out the reason meanwhile,
+     * and tells it only in the error of a request for a lock. So this method requests a lock, and takes the reason
+     * from the message.
+     */
     private LockException notConnected(ZooKeeperClient client, Duration limit) {
         String found =
                 "check that the servers run and that the address, the port and the TLS settings are right; zklock"
@@ -362,16 +380,16 @@ public final class ConnectOptions {
     /**
      * The settings of ZooKeeper's client, after a call of {@link #client}.
      *
-     * @return what the file of {@code --config} has
+     * @return the settings in the file of {@code --config}; empty if there is no such file
      */
     public Optional<ZKClientConfig> clientConfig() {
         return clientConfig;
     }
 
     /**
-     * The session time-out to ask for.
+     * The session time-out to request from the servers.
      *
-     * @return that of {@code --session-timeout}
+     * @return the value of {@code --session-timeout}, or its default
      */
     public Duration sessionTimeout() {
         return sessionTimeout;
@@ -381,12 +399,13 @@ public final class ConnectOptions {
      * Opens a handle of ZooKeeper's own to one address, after a call of {@link #client}.
      *
      * @param address the server
-     * @param watcher is told of its state
+     * @param watcher called with each change of the connection's state
      * @return the handle; close it when done
      */
     public ZooKeeper handle(InetSocketAddress address, Watcher watcher) {
         try {
             ZKClientConfig settings = clientConfig.orElseGet(ZKClientConfig::new);
+            // By default a read waits for ever for a server that is stuck.
             if (settings.getProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT) == null) {
                 settings.setProperty(
                         ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, String.valueOf(CONNECT_LIMIT.toMillis()));
@@ -402,7 +421,7 @@ public final class ConnectOptions {
         }
     }
 
-    /** ZooKeeper's own takes any address of a name. */
+    /** Keeps a handle on one address. ZooKeeper's own provider connects to any address of a name. */
     private record OneAddress(InetSocketAddress address) implements HostProvider {
         @Override
         public int size() {
@@ -416,7 +435,7 @@ public final class ConnectOptions {
 
         @Override
         public void onConnected() {
-            // There is no other.
+            // There is no other address to choose next time.
         }
 
         @Override
@@ -425,6 +444,7 @@ public final class ConnectOptions {
         }
     }
 
+    /** Picks the connect string. The order of the sources is that in the comment of this class. */
     private Given hosts(Optional<ClientFile> settings, String file) {
         Optional<Given> inFile = settings.flatMap(ClientFile::connectString)
                 .map(hosts -> new Given(hosts, file + ": " + ClientFile.CONNECT));
@@ -464,7 +484,7 @@ public final class ConnectOptions {
                         + file + "; chmod o-r it"));
             }
         } catch (IOException | UnsupportedOperationException e) {
-            // It has no such modes, or has gone.
+            // The file system has no such modes, or the file has gone: there is nothing to warn of.
         }
     }
 
@@ -479,13 +499,14 @@ public final class ConnectOptions {
         return Optional.ofNullable(value).map(each -> new Given(each, option)).or(() -> variable(variable));
     }
 
-    /** An empty variable counts as unset. */
+    /** Reads an environment variable. An empty variable counts as unset. */
     private Optional<Given> variable(String name) {
         return Optional.ofNullable(environment.get(name))
                 .filter(value -> !value.isBlank())
                 .map(value -> new Given(value, "$" + name));
     }
 
+    /** Turns an invalid value into an error that names the value's source. */
     private <T> T checked(String source, Supplier<T> value) {
         try {
             return value.get();
@@ -498,6 +519,6 @@ public final class ConnectOptions {
         return Mistake.of(spec, message);
     }
 
-    /** A value, and where it was given. */
+    /** A value, and the option, variable or file that it came from. */
     private record Given(String value, String source) {}
 }

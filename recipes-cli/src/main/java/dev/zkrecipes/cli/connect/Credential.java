@@ -16,7 +16,7 @@ import org.apache.zookeeper.ZooKeeper;
 /** A credential: {@code SCHEME:ID}, such as {@code digest:user:password}. The id is never shown. */
 record Credential(String scheme, String id) {
 
-    /** Parses one; {@code source} is its origin, for errors. */
+    /** Parses one credential. {@code source} says in errors where it came from. */
     static Credential parse(String text, String source) {
         Mistake.refuseByteOrderMark(text, source);
         int colon = text.indexOf(':');
@@ -26,7 +26,7 @@ record Credential(String scheme, String id) {
         return new Credential(text.substring(0, colon), text.substring(colon + 1));
     }
 
-    /** Parses one per line; skips empty lines and lines that start with #. */
+    /** Parses one credential per line. Skips empty lines and lines that start with #. */
     static List<Credential> parseLines(List<String> lines, String source) {
         List<Credential> all = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {

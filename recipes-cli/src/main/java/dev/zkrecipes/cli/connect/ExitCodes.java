@@ -12,14 +12,16 @@ import dev.zkrecipes.core.LockLostException;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The exit codes of {@code zklock}. They are those of {@code sysexits.h} and of shells, which few commands use
- * themselves.
+ * The exit codes of {@code zklock}. They follow {@code sysexits.h} and the shells. Few commands use these codes, so a
+ * script can tell an error of {@code zklock run} from an error of its command.
  */
 public final class ExitCodes {
     /** Done. */
     public static final int OK = 0;
 
-    /** Failed, for example a check of the demo; or the lock was not acquired in time, without {@code -E}. */
+    /**
+     * A command failed, for example a check of the demo; or the lock was not acquired in time, without {@code -E}.
+     */
     public static final int FAILED = 1;
 
     /** The command line, or a file or variable that it uses, is wrong; nothing was sent. */
@@ -43,10 +45,10 @@ public final class ExitCodes {
     /** ZooKeeper denied access or refused the credentials. */
     public static final int NO_RIGHTS = 77;
 
-    /** The number of the signal that ended the command, or zklock while it waited, is added to this. */
+    /** This plus the number of a signal: the signal ended the command, or zklock while it waited. */
     public static final int SIGNALLED = 128;
 
-    /** Messages quote values, which may be of any length. */
+    /** Messages are cut at this length, because they quote values of any length. */
     private static final int LONGEST_MESSAGE = 1000;
 
     private ExitCodes() {}
@@ -81,7 +83,7 @@ public final class ExitCodes {
      */
     public static String message(Throwable error) {
         if (error instanceof ClientClosedException && error.getCause() == null) {
-            return "ended by a signal"; // nothing else closes the client of a command that still uses it
+            return "ended by a signal"; // only the shutdown hook closes a client that is still in use
         }
         String told = error.getMessage();
         boolean meantForUsers = error instanceof LockException || error instanceof ParameterException;

@@ -8,9 +8,9 @@ import org.apache.zookeeper.common.PathUtils;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Converts the path of a lock. Refuses what cannot be one, before anything is sent. */
+/** Converts the path of a lock. It refuses an invalid path before anything is sent. */
 public final class LockPathConverter implements ITypeConverter<String> {
-    /** Made by picocli. */
+    /** Called by picocli. */
     public LockPathConverter() {}
 
     @Override

@@ -8,14 +8,14 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** A mistake on a command line. */
+/** Creates the errors for mistakes on the command line, and in the files and variables that it uses. */
 public final class Mistake {
     private Mistake() {}
 
     /**
-     * The error to throw.
+     * Creates the error to throw.
      *
-     * @param spec the command, which picocli reports it for; null if picocli has not read the command line
+     * @param spec the command that has the mistake; null if the command line was read without picocli
      * @param message what is wrong, and what to do
      * @return the error
      */
@@ -24,7 +24,10 @@ public final class Mistake {
                 spec == null ? new CommandLine(CommandSpec.create()) : spec.commandLine(), message);
     }
 
-    /** Some editors put one in front of a text, where nobody sees it. */
+    /**
+     * Refuses a text that begins with a byte-order mark. Some editors write one, nobody sees it, and it would become
+     * part of the first name in the text.
+     */
     static void refuseByteOrderMark(String text, String source) {
         if (text.startsWith("\ufeff")) {
             throw new IllegalArgumentException(

@@ -2,9 +2,9 @@
 // Copyright the zkrecipes authors
 
 /**
- * What the sub-commands on a user's own ensemble share: the options for servers and credentials
- * ({@link dev.zkrecipes.cli.connect.ConnectOptions}), the exit codes ({@link dev.zkrecipes.cli.connect.ExitCodes}), and
- * the form of durations and paths.
+ * Code that the sub-commands share to reach a user's ensemble: the options for servers and credentials
+ * ({@link dev.zkrecipes.cli.connect.ConnectOptions}), the exit codes ({@link dev.zkrecipes.cli.connect.ExitCodes}),
+ * and the converters of durations and paths.
  */
 @NullMarked
 package dev.zkrecipes.cli.connect;

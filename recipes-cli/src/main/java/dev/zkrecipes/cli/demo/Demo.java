@@ -25,20 +25,24 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * Starts a server and the workers, kills one while it holds, waits for another to take over, and prints the verdict.
- * All processes and files are gone at its end, also if Ctrl-C or a signal ends the JVM.
+ * Starts a server and the workers, kills one worker while it holds, waits for another to take over, and prints the
+ * verdict. At the end all processes have ended and all files are removed, even if a signal ends the JVM.
+ *
+ * <p>It runs on the main thread of {@code zklock demo}, and the server runs in the same JVM. The workers are
+ * processes of their own; the demo learns from the ledger what they do. Anything that goes wrong with a worker fails
+ * one of the checks.
  */
 final class Demo {
     static final int WORKERS = 4;
     static final Duration TICK = Duration.ofMillis(500);
     private static final Duration STEP = Duration.ofMillis(5);
-    /** How long the victim is seen to idle. */
+    /** How long the victim idles with the lock before it is killed, long enough to be seen in the picture. */
     private static final Duration IDLE = Duration.ofMillis(700);
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
     private static final Duration AFTERMATH = Duration.ofSeconds(2);
-    /** What the picture shows before the victim idles, and after somebody takes over. */
+    /** How much time the picture shows before the victim idles, and after the take-over. */
     private static final Duration AROUND = Duration.ofMillis(1500);
 
     private static final int ATTEMPTS = 5;
@@ -63,7 +67,10 @@ final class Demo {
     private volatile boolean interrupted;
     private boolean killed;
 
-    /** A demo that lasts so long, or until a late take-over; the command, with arguments appended, starts a worker. */
+    /**
+     * Starts the server of a demo that lasts {@code time}, or longer if the take-over is late. {@code workerCommand}
+     * starts a worker when the worker's arguments are appended to it.
+     */
     Demo(DemoRecipe recipe, Duration time, List<String> workerCommand, PrintWriter out) throws IOException {
         this.recipe = recipe;
         this.time = time;
@@ -72,7 +79,7 @@ final class Demo {
         folder = Files.createTempDirectory("zklock-demo-");
         ledger = new Ledger(folder);
         Runtime.getRuntime().addShutdownHook(new Thread(this::interrupt, "ends the demo"));
-        synchronized (this) { // the end waits until there is a server
+        synchronized (this) { // a shutdown hook waits until there is a server to close
             server = EmbeddedZooKeeper.builder()
                     .tickTime(TICK)
                     .dataDirectory(folder.resolve("server"))
@@ -81,17 +88,17 @@ final class Demo {
     }
 
     /**
-     * Runs it.
+     * Runs the demo.
      *
-     * @return whether all was as it must be
-     * @throws CancellationException if the JVM is being ended, which cleans up
+     * @return whether all checks passed
+     * @throws CancellationException if a signal is ending the JVM, whose shutdown hook cleans up
      */
     boolean run() throws IOException, InterruptedException {
         List<Check> checks = new ArrayList<>();
         try {
             checks.addAll(play());
         } catch (IOException | IllegalStateException e) {
-            requireNoInterrupt(); // after which whatever goes wrong does not count
+            requireNoInterrupt(); // once the shutdown hook ends server and workers, errors are to be expected
             throw e;
         } finally {
             close();
@@ -112,6 +119,7 @@ final class Demo {
         return failed == 0;
     }
 
+    /** Starts the workers, plays the demo, stops the workers, and returns the checks of what has happened. */
     private List<Check> play() throws IOException, InterruptedException {
         ledger.create(recipe.things);
         out.println("zklock demo " + recipe + ": " + WORKERS + " processes, " + recipe.title + ", one kill -9");
@@ -152,6 +160,7 @@ final class Demo {
         return new Check(wrong.isEmpty(), subject, wrong.isEmpty() ? fine : String.join("; ", wrong));
     }
 
+    /** Whether the demo has shown the take-over and has lasted long enough, or no longer has a chance to show it. */
     private boolean isOver(long now) {
         Optional<Entry> kill = first(What.KILLED);
         Optional<Entry> heir = DemoVerdict.heir(entries);
@@ -170,7 +179,7 @@ final class Demo {
         return entries.stream().filter(entry -> entry.what() == what).findFirst();
     }
 
-    /** Reads what is new in the ledger, after a moment. */
+    /** Waits a moment, and then reads the new entries of the ledger and reports the important ones. */
     private void hear() throws IOException, InterruptedException {
         TimeUnit.NANOSECONDS.sleep(STEP.toNanos());
         for (Entry entry : ledger.news(System.nanoTime())) {
@@ -198,7 +207,7 @@ final class Demo {
         }
     }
 
-    /** Whether all have ended that should; one that has ended and should not is a trouble. */
+    /** Whether all workers have ended. A worker that ended without being told to, or with an error, is a trouble. */
     private boolean lookAfter(boolean stopping) {
         requireNoInterrupt();
         boolean allEnded = true;
@@ -216,12 +225,13 @@ final class Demo {
         return allEnded;
     }
 
+    /** Tells the workers to stop, and waits until they have ended. */
     private void stop() throws IOException, InterruptedException {
         for (int worker = 1; worker <= WORKERS; worker++) {
             try (OutputStream orders = worker(worker).getOutputStream()) {
                 orders.write('\n');
             } catch (IOException e) {
-                // It is gone, which its exit code says.
+                // The worker is gone already, and lookAfter() judges it by its exit code.
             }
         }
         long deadline = System.nanoTime() + STOP_LIMIT.toNanos();
@@ -234,7 +244,7 @@ final class Demo {
         }
     }
 
-    /** The time around the kill. */
+    /** Draws the time around the kill. */
     private void draw() {
         if (entries.isEmpty()) {
             return;
@@ -265,7 +275,7 @@ final class Demo {
         }
     }
 
-    /** Starts a worker with our standard output and error, and returns its id. */
+    /** Starts a worker that shares our standard output and error, and returns its process id. */
     private synchronized long start(List<String> command) throws IOException {
         if (closed) {
             throw new CancellationException("the demo is being ended");
@@ -277,17 +287,17 @@ final class Demo {
         return workers.get(workers.size() - 1).pid();
     }
 
-    /** The first is number 1. */
+    /** Returns the process of a worker. The first worker is number 1. */
     private synchronized Process worker(int number) {
         return workers.get(number - 1);
     }
 
-    /** SIGKILL, where there are signals. Returns when the process is gone, and whether it is. */
+    /** Kills a process, with SIGKILL where there are signals, and waits for it. Returns whether it is gone. */
     private static boolean kill(Process worker) throws InterruptedException {
         return worker.destroyForcibly().waitFor(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** Ends and removes everything. Further calls do nothing. */
+    /** Ends all processes and removes all files. Further calls do nothing. */
     private synchronized void close() {
         if (closed) {
             return;
@@ -304,6 +314,7 @@ final class Demo {
         delete(folder);
     }
 
+    /** Runs as a shutdown hook. If the demo is not closed by then, a signal has interrupted it. */
     private synchronized void interrupt() {
         if (!closed) {
             interrupted = true;
@@ -312,18 +323,18 @@ final class Demo {
         }
     }
 
-    /** Deletes it, even while others do so or still write to it. */
+    /** Deletes the folder, even while other processes delete it, too, or still write to it. */
     static void delete(Path folder) {
         for (int attempt = 0; attempt < ATTEMPTS && Files.exists(folder); attempt++) {
             try {
                 MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
             } catch (IOException e) {
-                // Once more; the demo says what is left.
+                // Another attempt follows. The demo reports what is left in the end.
             }
         }
     }
 
-    /** In seconds. */
+    /** Shows a duration in seconds. */
     static String show(Duration time) {
         return String.format(Locale.ROOT, "%.1f s", time.toMillis() / 1e3);
     }

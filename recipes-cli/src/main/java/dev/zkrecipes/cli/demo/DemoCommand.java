@@ -21,7 +21,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock demo}. */
+/**
+ * {@code zklock demo}: reads the command line and runs a {@code Demo}. Its hidden sub-command {@code worker} is a
+ * worker process of the demo.
+ */
 @Command(
         name = "demo",
         header = "Shows the recipes at work among processes.",
@@ -82,8 +85,9 @@ public final class DemoCommand implements Callable<Integer> {
     }
 
     /**
-     * Starts another JVM with the same class path, quick to start and small. Ctrl-C in a terminal goes to all processes
-     * there; this one ignores it, as the demo ends it.
+     * Returns the command that starts a worker: another JVM with the same class path, which is small and starts
+     * quickly. Ctrl-C on a terminal goes to all processes there. The workers ignore it, because the demo ends them in
+     * order: a JVM ignores those signals that its parent ignored.
      */
     static List<String> workerCommand(Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();

@@ -17,7 +17,10 @@ import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
-/** A recipe that the demo can show: what its locks protect, and what a worker holds in its next turn. */
+/**
+ * A recipe that the demo can show. It says what its locks protect, and chooses what a worker holds in its next turn.
+ * The demo uses it for the verdict, and each worker process for its locks.
+ */
 enum DemoRecipe {
     MUTEX("a mutex", "one at a time", "# holds", 1, 1),
     RWLOCK("a read-write lock", "nobody beside a writer", "r reads, W writes", 1, Demo.WORKERS),
@@ -27,15 +30,15 @@ enum DemoRecipe {
     /**
      * What a worker does next.
      *
-     * @param lock the lock to acquire
-     * @param share what it then holds
+     * @param lock the lock that it acquires
+     * @param share what it holds with the lock
      */
     record Turn(InterProcessLock lock, Share share) {}
 
     private static final int[] PERMITS = {1, 2, 3, 5};
 
     final String title;
-    /** What always holds, in a few words. */
+    /** The rule that no worker may break, in a few words. */
     final String rule;
     /** What the marks of the picture mean. */
     final String marks;
@@ -52,7 +55,9 @@ enum DemoRecipe {
         this.capacity = capacity;
     }
 
-    /** Chooses; {@code alone} if nobody else may hold meanwhile. */
+    /**
+     * Chooses the next turn of a worker. With {@code alone} it takes everything, so that no other worker can hold.
+     */
     Turn turn(ZooKeeperClient client, boolean alone) {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         return switch (this) {
@@ -72,7 +77,7 @@ enum DemoRecipe {
             case MULTILOCK -> {
                 List<Integer> all =
                         new ArrayList<>(IntStream.range(0, things).boxed().toList());
-                Collections.shuffle(all); // any order: it does not deadlock
+                Collections.shuffle(all); // a multi-lock does not deadlock, whatever the order of its paths
                 List<Integer> chosen = all.subList(0, alone ? things : 2);
                 List<String> paths = chosen.stream().map(DemoRecipe::path).toList();
                 yield new Turn(new InterProcessMultiLock(client, paths), new Share('#', 1, chosen));
@@ -80,12 +85,12 @@ enum DemoRecipe {
         };
     }
 
-    /** The path of the lock of a thing. */
+    /** The path of the lock that protects a thing. */
     static String path(int thing) {
         return "/demo/" + thing;
     }
 
-    /** As on the command line. */
+    /** The name as users write it on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

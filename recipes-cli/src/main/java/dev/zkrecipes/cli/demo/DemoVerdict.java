@@ -14,11 +14,18 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Judges a demo by its files: the ledger and the counters. */
+/**
+ * Judges a demo by its files, the ledger and the counters. It asks neither the locks nor the server,
+ * because these are under test.
+ */
 final class DemoVerdict {
-    /** How late the machine may be. */
+    /** How late a busy machine may be. */
     private static final Duration SLACK = Duration.ofSeconds(1);
 
+    /**
+     * How soon after the kill another worker must hold. First the victim's session has to expire, which the server
+     * notices within a tick.
+     */
     static final Duration TAKE_OVER_LIMIT =
             DemoWorker.SESSION_TIMEOUT.plus(Demo.TICK).plus(SLACK);
 
@@ -27,22 +34,22 @@ final class DemoVerdict {
     private final List<Hold> holds = new ArrayList<>();
 
     /**
-     * One thing that was checked.
+     * The result of one check.
      *
-     * @param ok whether it is as it must be
-     * @param subject one word
+     * @param ok whether the check passed
+     * @param subject what was checked, in one word
      * @param finding what was found
      */
     record Check(boolean ok, String subject, String finding) {}
 
     /**
-     * A hold, from one line of the ledger to another.
+     * A hold, from the line of the ledger with which it begins to the line with which it ends.
      *
      * @param in the first line
-     * @param share what was held
+     * @param share what the worker held
      * @param first the index of the first line
-     * @param last the index of the last line
-     * @param end what the last line says
+     * @param last the index of the last line, or the number of lines if the hold did not end
+     * @param end what happened in the last line; {@code IN} if the hold did not end
      */
     private record Hold(Entry in, Share share, int first, int last, What end) {
         boolean isAt(int index) {
@@ -69,9 +76,10 @@ final class DemoVerdict {
         inside.values().forEach(first -> close(first, entries.size(), What.IN));
     }
 
-    /** Without a first line the lease was lost before it was written in. */
+    /** Adds a hold. {@code first} is null if the worker lost its lease before it had written that it was in. */
     private void close(@Nullable Integer first, int last, What end) {
-        // A hold that was found to be lost, and under which nothing was written, proves nothing about others.
+        // A hold that was found to be lost may overlap with others. That breaks no rule, because its worker has
+        // written nothing to the counters.
         if (first != null && end != What.LOST) {
             Entry in = entries.get(first);
             holds.add(new Hold(in, in.share(), first, last, end));
@@ -83,7 +91,7 @@ final class DemoVerdict {
         return List.of(rule(), counters(counts), tokens(), takeOver());
     }
 
-    /** At each beginning of a hold, those who hold together must be allowed to. */
+    /** Checks at the beginning of each hold that all workers that hold at that time may hold together. */
     private Check rule() {
         long most = 0;
         List<String> violations = new ArrayList<>();
@@ -108,7 +116,10 @@ final class DemoVerdict {
         return new Check(workers > 1 && violations.isEmpty(), "rule", recipe.rule + ": " + found);
     }
 
-    /** Whoever had the whole of a thing has added one to its counter, and no update is lost. */
+    /**
+     * Checks that no update of a counter was lost. Each worker that had the whole of a thing and wrote that it was
+     * out has added one to the counter of that thing.
+     */
     private Check counters(List<Long> counts) {
         List<Long> made = new ArrayList<>();
         for (int i = 0; i < counts.size(); i++) {
@@ -129,11 +140,12 @@ final class DemoVerdict {
         return all.stream().mapToLong(Long::longValue).sum();
     }
 
+    /** Whether a hold has the full capacity of its things, so that it excludes every other hold of them. */
     private boolean isWhole(Hold hold) {
         return hold.share().amount() == recipe.capacity;
     }
 
-    /** A token is greater than that of every earlier hold that excludes this one. */
+    /** Checks that the token of a hold is greater than the tokens of all earlier holds that exclude it. */
     private Check tokens() {
         for (Hold later : holds) {
             for (Hold earlier : holds) {
@@ -156,6 +168,7 @@ final class DemoVerdict {
         return new Check(true, "tokens", "fencing tokens rose from holder to holder");
     }
 
+    /** Checks that another worker held soon enough after the kill. */
     private Check takeOver() {
         Optional<Entry> killed =
                 entries.stream().filter(entry -> entry.what() == What.KILLED).findFirst();
@@ -171,7 +184,7 @@ final class DemoVerdict {
                         + " (session, tick and a second)");
     }
 
-    /** Who first held after the kill; the victim had everything. */
+    /** The first hold after the kill. It is the take-over, because the victim held everything. */
     static Optional<Entry> heir(List<Entry> entries) {
         return entries.stream()
                 .dropWhile(entry -> entry.what() != What.KILLED)

@@ -22,17 +22,19 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
- * A worker process of a demo: takes a turn again and again, until a line comes on its standard input. When that ends
- * without a line the demo is dead, and the worker takes the demo's folder with it.
+ * A worker process of a demo: takes one turn after another, until a line on standard input tells it to stop.
+ *
+ * <p>If standard input ends without a line, the demo is dead. Then the worker deletes the demo's folder and ends at
+ * once, because nobody else would clean up.
  */
 @Command(name = "worker", hidden = true)
 final class DemoWorker implements Callable<Integer> {
-    /** The worker that is killed, in this turn of its own. */
+    /** The number of the worker that the demo kills, in turn {@link #LAST_TURN} of that worker. */
     static final int VICTIM = 2;
 
     private static final int LAST_TURN = 10;
 
-    /** Short, so that the take-over comes soon. */
+    /** A short time-out, so that the take-over comes soon after the kill. */
     static final Duration SESSION_TIMEOUT = Duration.ofSeconds(3);
 
     @Parameters(index = "0")
@@ -50,12 +52,12 @@ final class DemoWorker implements Callable<Integer> {
     private final BiFunction<ZooKeeperClient, Boolean, DemoRecipe.Turn> turns;
     private volatile boolean stopped;
 
-    /** Made by picocli. */
+    /** Called by picocli. */
     DemoWorker() {
         this.turns = (client, alone) -> recipe.turn(client, alone);
     }
 
-    /** Takes other turns than those of the recipe. */
+    /** Takes other turns than those of the recipe: a test can give it locks that do not work. */
     DemoWorker(BiFunction<ZooKeeperClient, Boolean, DemoRecipe.Turn> turns) {
         this.turns = turns;
     }
@@ -83,6 +85,10 @@ final class DemoWorker implements Callable<Integer> {
         return ExitCodes.OK;
     }
 
+    /**
+     * Takes one turn: acquires a lock, and reads the counters at its beginning and its end. The ledger gets a line
+     * after the acquire and another before the release, so holds that overlap show there.
+     */
     private void play(DemoRecipe.Turn turn, boolean last, Ledger ledger) throws IOException, InterruptedException {
         ledger.add(number, What.ASKS, "");
         try (Lease lease = turn.lock().acquire()) {
@@ -90,7 +96,7 @@ final class DemoWorker implements Callable<Integer> {
             ledger.add(number, What.IN, lease.fencingToken() + " " + share);
             if (last) {
                 ledger.add(number, What.IDLES, "");
-                TimeUnit.MINUTES.sleep(1); // the demo kills it long before that
+                TimeUnit.MINUTES.sleep(1); // the demo kills this process long before that
             }
             List<Long> found = new ArrayList<>();
             for (int thing : share.things()) {
@@ -106,11 +112,14 @@ final class DemoWorker implements Callable<Integer> {
             }
             ledger.add(number, What.OUT, "");
         } catch (LockLostException e) {
-            ledger.add(number, What.LOST, ""); // before it was written in
+            ledger.add(number, What.LOST, ""); // the worker had not written yet that it was in
         }
     }
 
-    /** Whoever holds the whole adds one, and whoever holds a part finds it unchanged. */
+    /**
+     * Checks that nobody has changed a counter during this hold. A worker that holds the whole of a thing then adds
+     * one; a worker that holds a part of it only looks.
+     */
     private void count(Ledger ledger, Ledger.Share share, int thing, long found) throws IOException {
         long count = ledger.count(thing);
         if (count != found) {
@@ -121,11 +130,12 @@ final class DemoWorker implements Callable<Integer> {
         }
     }
 
+    /** Waits for the demo's order to stop, on a thread of its own. */
     private void listen() {
         try {
             stopped = System.in.read() >= 0;
         } catch (IOException e) {
-            // The pipe is broken: the demo is dead.
+            // A broken pipe means that the demo is dead, like the end of the input.
         }
         if (!stopped) {
             Demo.delete(folder);

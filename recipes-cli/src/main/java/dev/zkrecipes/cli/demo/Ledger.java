@@ -13,36 +13,42 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The files that all processes of a demo share: the ledger, in which each writes what it does, and a counter for each
- * thing that the locks protect. Each line of the ledger is one append, so the order of the lines is the order of
- * events, whatever the locks say. A worker is written in after it has got a lock and out before it gives it back.
+ * The files that all processes of a demo share: the ledger, in which each process writes what it does, and a counter
+ * for each thing that the locks protect.
+ *
+ * <p>Each line of the ledger is one append. So the order of the lines is the order of the events, whether or not the
+ * locks work. A worker writes that it is in after it has acquired a lock, and that it is out before it releases the
+ * lock: so if two holds overlap in the ledger, they really did overlap.
  */
 final class Ledger {
     private final Path folder;
-    private long read;
+    private long read; // how many bytes of the ledger news() has returned
 
-    /**
-     * What can happen to a worker: it asks for a lock; it is in, with a fencing token and a {@link Share}; it idles
-     * until it is killed; it is out, its work done; it has lost its lease, and so given it back without writing; it
-     * fails, and why; the demo has killed it.
-     */
+    /** What can happen to a worker. */
     enum What {
+        /** The worker asks for a lock. */
         ASKS,
+        /** It holds the lock; the text has its fencing token and its {@link Share}. */
         IN,
+        /** It holds the lock and does nothing until it is killed. */
         IDLES,
+        /** It has done its work and is about to release the lock. */
         OUT,
+        /** It has lost its lease, and gives up without having written to the counters. */
         LOST,
+        /** It cannot continue; the text says why. */
         FAILS,
+        /** The demo has killed it. */
         KILLED
     }
 
     /**
      * What a worker holds. Each thing that the locks of a demo protect has a capacity, such as the permits of a
-     * semaphore; nobody else may hold any of it beside a worker that holds the whole.
+     * semaphore. Together the workers may hold no more of it than that.
      *
-     * @param mark how the picture shows it
-     * @param amount how much of each thing
-     * @param things the numbers of the things, from 0
+     * @param mark the character for it in the picture
+     * @param amount how much of each thing the worker holds
+     * @param things the numbers of these things, counted from 0
      */
     record Share(char mark, int amount, List<Integer> things) {
         Share {
@@ -62,7 +68,7 @@ final class Ledger {
             return new Share(words[0].charAt(0), Integer.parseInt(words[1]), things);
         }
 
-        /** As {@link #parse} reads it: {@code # 1 0,3}. */
+        /** The form that {@link #parse} reads, such as {@code # 1 0,3}. */
         @Override
         public String toString() {
             return mark + " " + amount + " "
@@ -71,12 +77,12 @@ final class Ledger {
     }
 
     /**
-     * A line.
+     * A line of the ledger.
      *
-     * @param worker who
+     * @param worker the number of the worker
      * @param what what happened
      * @param text the particulars
-     * @param at when the demo read it
+     * @param at when the demo read the line, by {@link System#nanoTime}
      */
     record Entry(int worker, What what, String text, long at) {
         long token() {
@@ -92,7 +98,10 @@ final class Ledger {
         this.folder = folder;
     }
 
-    /** Creates the files. A worker that outlives the demo must not create them again, so nothing else does. */
+    /**
+     * Creates the files. The demo calls this once, and no other method creates a file: a worker that outlives the
+     * demo must not create one again in a folder that was cleaned up.
+     */
     void create(int things) throws IOException {
         Files.createFile(file());
         for (int thing = 0; thing < things; thing++) {
@@ -100,12 +109,13 @@ final class Ledger {
         }
     }
 
+    /** Appends a line, in one write. */
     void add(int worker, What what, String text) throws IOException {
         String line = (worker + " " + what + " " + text.replaceAll("\\s+", " ")).strip() + "\n";
         Files.writeString(file(), line, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
     }
 
-    /** The lines since the last call. */
+    /** Returns the lines since the last call. A line that is not complete yet is left for the next call. */
     List<Entry> news(long now) throws IOException {
         byte[] bytes;
         try (InputStream in = Files.newInputStream(file())) {
@@ -136,7 +146,9 @@ final class Ledger {
         }
     }
 
-    /** Not by any means atomic: only the lock keeps others from reading or writing meanwhile. */
+    /**
+     * Sets a counter. This is not atomic, on purpose: only the lock keeps others from reading or writing meanwhile.
+     */
     void setCount(int thing, long count) throws IOException {
         Files.writeString(
                 counter(thing), String.valueOf(count), StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);

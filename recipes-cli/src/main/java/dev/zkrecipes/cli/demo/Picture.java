@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Draws who held when: a row for each worker, and in each column what the ledger says of one instant. */
+/** Draws from the ledger who held when: each row is a worker, and each column is a moment. */
 final class Picture {
     private static final int COLUMNS = 72;
 
     private Picture() {}
 
-    /** Of the entries between two instants. */
+    /** Draws the time between two moments. Earlier entries count for the first column. */
     static List<String> of(List<Entry> entries, long from, long to) {
         char[][] rows = new char[Demo.WORKERS][COLUMNS];
         char[] now = new char[Demo.WORKERS];

@@ -31,7 +31,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock doctor}: whether locks can be had from these servers. */
+/**
+ * {@code zklock doctor}: checks whether locks work on these servers, and prints a line for each finding.
+ *
+ * <p>It opens a session of its own at each address of each server. Through the first session it then sends the
+ * requests that a lock sends, to a scratch node beside the user's locks, and deletes that node again. A check that
+ * fails is reported with advice, and the command goes on as far as it can.
+ */
 @Command(
         name = "doctor",
         header = "Checks servers, rights and round trips.",
@@ -81,7 +87,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        var unused = connection.client(); // which checks the command line
+        var unused = connection.client(); // only to check the command line
         ConnectStringParser servers = new ConnectStringParser(connection.servers());
         String chroot = Optional.ofNullable(servers.getChrootPath()).orElse("");
         List<HostAndPort> named = servers.getServerAddresses().stream()
@@ -125,7 +131,10 @@ public final class DoctorCommand implements Callable<Integer> {
         spec.commandLine().getOut().printf("%-5s %-16s %s%n", ok ? "OK" : "FAIL", subject, found);
     }
 
-    /** Does what a lock does, on a node of its own. */
+    /**
+     * Looks at the chroot and the path, and then sends what a lock sends, to a scratch node. The field {@code step}
+     * names the request under way, for the message if ZooKeeper refuses it.
+     */
     private void checkLocks(ZooKeeper zk, String chroot) throws InterruptedException {
         try {
             say(true, "session", session(zk));
@@ -164,14 +173,14 @@ public final class DoctorCommand implements Callable<Integer> {
                 + " bytes (jute.maxbuffer here; servers do not tell theirs)";
     }
 
-    /** Asked last: an old server does not know the question, and cuts the connection. */
+    /** Returns who the servers think we are. Call it last: a server older than 3.7 closes the connection instead. */
     private static String identity(ZooKeeper zk) throws InterruptedException {
         try {
             return "authenticated as "
                     + PlainText.of(zk.whoAmI().stream()
                             .map(info -> info.getAuthScheme() + ":" + info.getUser())
                             .collect(Collectors.joining(", ")));
-        } catch (RuntimeException e) { // there was no answer
+        } catch (RuntimeException e) { // without an answer, ZooKeeper's client returns null
             return "unknown, as the server is older than 3.7";
         }
     }
@@ -186,6 +195,7 @@ public final class DoctorCommand implements Callable<Integer> {
         return "could not " + step + ": " + e.code() + "; " + advice;
     }
 
+    /** Creates, lists, reads and deletes nodes as a lock does, and reports the rights, the clock and the times. */
     private void lock(ZooKeeper zk, String scratch) throws InterruptedException, KeeperException {
         List<Long> acquires = new ArrayList<>();
         List<Long> releases = new ArrayList<>();
@@ -193,7 +203,7 @@ public final class DoctorCommand implements Callable<Integer> {
         boolean isDeleted;
         try {
             step = "create a node with --acl below one with --acl (CREATE)";
-            String stays = zk.create( // servers remove a container that is empty between two rounds
+            String stays = zk.create( // keeps servers from removing the empty container between two rounds
                     scratch + "/stays-", new byte[0], connection.acl(), CreateMode.EPHEMERAL_SEQUENTIAL);
             for (int i = 0; i < ROUNDS; i++) {
                 step = "create a node with --acl below one with --acl (CREATE)";
@@ -203,6 +213,7 @@ public final class DoctorCommand implements Callable<Integer> {
                 String node = zk.create(
                         scratch + "/n-", new byte[0], connection.acl(), CreateMode.EPHEMERAL_SEQUENTIAL, stat);
                 acquires.add(System.nanoTime() - begin);
+                // The server took the node's time at some moment between these two; their middle is the best guess.
                 skews.add(stat.getCtime() - (before + System.currentTimeMillis()) / 2);
                 step = "list and read nodes with --acl (READ)";
                 zk.getChildren(scratch, false);
@@ -237,12 +248,13 @@ public final class DoctorCommand implements Callable<Integer> {
                         median(releases) / 1e6));
     }
 
+    /** Deletes the scratch node. Reports a missing right, and then returns false. */
     private boolean isDeleted(ZooKeeper zk, String scratch) throws InterruptedException {
         try {
             zk.delete(scratch, -1);
             return true;
         } catch (KeeperException.NoNodeException e) {
-            return true; // the servers have just removed it
+            return true; // the servers have just removed the empty container
         } catch (KeeperException e) {
             say(
                     false,

@@ -18,7 +18,10 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** One address of a server: what it says of itself in four-letter words, and whether it gives a session. */
+/**
+ * Checks one address of a server: asks the server for its state by four-letter words, and opens a session there. A
+ * server that does not answer holds up the caller for some seconds.
+ */
 final class ServerCheck {
     private static final Duration SESSION = Duration.ofSeconds(10);
     private static final String LOG = "it may have too many connections from this host (maxClientCnxns), or refuse the"
@@ -37,15 +40,21 @@ final class ServerCheck {
         this.probe = new ServerProbe(connection.clientConfig().orElse(null));
     }
 
-    /** The session, if all is well with the server; to be closed. */
+    /** The open session, if all is well with the server. The caller closes it. */
     Optional<ZooKeeper> session() {
         return session;
     }
 
-    /** What was found, and what to do if not all is well. A session is opened only by a client that can have one. */
+    /**
+     * Checks the server. With {@code opens} false it opens no session: after a failed SASL login a session is of no
+     * use.
+     *
+     * @return the findings, and advice if something is wrong
+     */
     String run(boolean opens) throws InterruptedException {
         ServerProbe.Finding found = probe.look(server);
         if (!found.serves() || !opens) {
+            // The table has the name in a column of its own.
             String name = server.name();
             String text = found.text();
             return text.startsWith(name) ? text.substring(name.length()).replaceFirst("^:? ", "") : text;
@@ -54,7 +63,7 @@ final class ServerCheck {
         CountDownLatch settled = new CountDownLatch(1);
         long begin = System.nanoTime();
         ZooKeeper zk = connection.handle(server.address(), event -> {
-            // With a login, the connection alone says nothing yet.
+            // With a SASL login, the client is connected before the login has succeeded or failed.
             if (event.getType() == EventType.None && !(logsIn && event.getState() == KeeperState.SyncConnected)) {
                 settled.countDown();
             }
@@ -76,6 +85,10 @@ final class ServerCheck {
                 + " ms, " + limits;
     }
 
+    /**
+     * Reads one node, because a server may give a session and then refuse or ignore every request. Returns what is
+     * wrong; empty if nothing is.
+     */
     private static String trouble(ZooKeeper zk) throws InterruptedException {
         try {
             zk.exists("/", false);
@@ -89,6 +102,7 @@ final class ServerCheck {
         }
     }
 
+    /** The limits of the server, which many servers do not tell. */
     private String limits() {
         String conf = probe.ask(server, "conf");
         return conf.contains("maxClientCnxns")
@@ -97,6 +111,7 @@ final class ServerCheck {
                 : "limits unknown (conf is not in its 4lw.commands.whitelist)";
     }
 
+    /** The value of a key in the answer to a four-letter word. */
     private static String word(String answer, String key) {
         Matcher found = Pattern.compile("(?m)^" + key + "[:=] ?([^-,\\s]+)").matcher(answer);
         return found.find() ? PlainText.of(found.group(1), 40) : "?";

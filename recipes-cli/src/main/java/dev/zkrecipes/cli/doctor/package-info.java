@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** {@code zklock doctor}: whether locks can be had from these servers, and what to do if not. */
+/** {@code zklock doctor}: checks whether locks work on these servers, and says what to do if not. */
 @NullMarked
 package dev.zkrecipes.cli.doctor;
 

@@ -32,7 +32,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock break}: takes a lock away from its holders. */
+/**
+ * {@code zklock break}: takes a lock away from its holders, by deleting their nodes. It asks the user first, unless
+ * the command line says {@code --yes}, and deletes nothing if there is nobody to ask.
+ */
 @Command(
         name = "break",
         header = "Takes a lock away from its holders.",
@@ -114,6 +117,7 @@ public final class BreakCommand implements Callable<Integer> {
         }
     }
 
+    /** Shows which nodes would be deleted, and asks the user. */
     private boolean isAgreed(List<Place> places) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         out.println("This deletes in the queue of " + targets.path() + ":");
@@ -136,9 +140,13 @@ public final class BreakCommand implements Callable<Integer> {
     }
 
     /**
-     * Deletes the one node that was seen, even if its data have changed since. A server can compare only the version of
-     * the data; the transaction that made the node, which no other node has, is compared just before. Returns false if
-     * it was gone before, or after a deletion whose answer was lost.
+     * Deletes the node that was shown to the user and no other node, even if its data have changed since. A node is
+     * identified by the transaction that created it. A delete can compare only the version of the data, so this
+     * method compares the transaction just before, and then deletes the version that it saw. If the version has
+     * changed in between, it looks again.
+     *
+     * @return false if the node was already gone, or if the answer to a deletion was lost and the node was gone
+     *     afterwards
      */
     static boolean delete(ZooKeeperClient client, String lockPath, Place place) throws InterruptedException {
         String path =
@@ -148,7 +156,7 @@ public final class BreakCommand implements Callable<Integer> {
         for (int failures = 0; failures < MOST_FAILURES; ) {
             try {
                 ZooKeeper zk = Reads.connected(client, doubt);
-                int version = -1; // of an unreadable node only the name is known
+                int version = -1; // any version: only the name of an unreadable node is known
                 if (place.stat().isPresent()) {
                     Stat now = zk.exists(path, false);
                     if (now == null || now.getCzxid() != place.stat().get().getCzxid()) {
@@ -161,7 +169,7 @@ public final class BreakCommand implements Callable<Integer> {
             } catch (KeeperException.NoNodeException e) {
                 return false;
             } catch (KeeperException.BadVersionException e) {
-                // It has changed since the look, or is another node by now: the next look tells.
+                // The data have changed since the look, or there is another node of that name. The next look decides.
             } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
                 failures++;
             } catch (KeeperException.NoAuthException e) {

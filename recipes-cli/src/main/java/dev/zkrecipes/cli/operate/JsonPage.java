@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What stands at a path or below it, as one line of JSON. What is unknown is left out. */
+/** Shows what stands at a path or below it, as one line of JSON. Unknown values are left out. */
 final class JsonPage {
     private JsonPage() {}
 
@@ -65,7 +65,7 @@ final class JsonPage {
         json.put("readable", place.stat().isPresent());
         place.stat().ifPresent(stat -> {
             json.put("owner", place.owner());
-            // Text, as a reader may keep numbers with no more than 53 bits.
+            // As text, because many JSON parsers keep only 53 bits of a number.
             json.put("session", "0x" + Long.toHexString(stat.getEphemeralOwner()));
             json.put("created", Instant.ofEpochMilli(stat.getCtime()).toString());
             json.put("ageMillis", Math.max(0, now.toEpochMilli() - stat.getCtime()));

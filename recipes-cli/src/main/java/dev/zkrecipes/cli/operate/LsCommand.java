@@ -25,7 +25,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock ls}: the holders and waiters of a lock, or the locks below a path. */
+/**
+ * {@code zklock ls}: shows the holders and waiters of a lock, or all locks below a path, once or after each change.
+ * It only reads.
+ */
 @Command(
         name = "ls",
         header = "Shows who holds a lock and who waits.",
@@ -54,10 +57,12 @@ import picocli.CommandLine.Spec;
             "  zklock ls -r --json / | jq '.locks[] | select(.waiting > 10) | .path'"
         })
 public final class LsCommand implements Callable<Integer> {
-    /** The least time between two states: a busy lock changes faster than anybody reads. */
+    /** The shortest time between two states: a busy lock changes faster than anybody can read. */
     private static final Duration PACE = Duration.ofMillis(200);
 
-    /** How often ages are drawn; a connection that returns before that is not worth a message. */
+    /**
+     * How often the ages on a screen are updated. A connection that returns within this time is not worth a message.
+     */
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     private static final DateTimeFormatter TIME =
@@ -111,7 +116,10 @@ public final class LsCommand implements Callable<Integer> {
         }
     }
 
-    /** Runs until nobody reads any more, or a signal ends the process. */
+    /**
+     * Shows each new state until nobody reads the output any more, or a signal ends the process. A lost connection
+     * wakes the loop, too, because no watch can report a change until the connection is back.
+     */
     private void watch(ZooKeeperClient client, Reads reads) throws InterruptedException {
         Screen screen = new Screen(spec.commandLine().getOut(), !json);
         client.addConnectionListener(state -> reads.wake());
@@ -132,7 +140,7 @@ public final class LsCommand implements Callable<Integer> {
                 }
             }
         } catch (ClientClosedException e) {
-            // The shutdown hook has closed the session.
+            // A signal is ending the process, and the shutdown hook has closed the client.
         }
     }
 
@@ -146,6 +154,7 @@ public final class LsCommand implements Callable<Integer> {
         return screen.show(lines);
     }
 
+    /** Waits for a connection, and tells the user if that takes longer than a moment. */
     private void awaitConnected(ZooKeeperClient client, Tree shown) throws InterruptedException {
         if (!client.awaitConnected(SECOND)) {
             spec.commandLine()
@@ -153,7 +162,7 @@ public final class LsCommand implements Callable<Integer> {
                     .println("zklock: not connected; the state shown here was seen at " + TIME.format(shown.seen())
                             + ", waiting for a server");
             while (!client.awaitConnected(ConnectOptions.CONNECT_LIMIT)) {
-                // The watches return with the connection; Ctrl-C ends the wait.
+                // ZooKeeper's client restores the watches with the connection. Ctrl-C ends the wait.
             }
         }
     }

@@ -19,13 +19,14 @@ import java.util.stream.Collectors;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What stands on a path, for tools that show it: the recipe, as far as its nodes tell, and who holds by its rule. It
- * knows the recipes of this library and those of Apache Curator, asks no server, and changes nothing. Where a lock
- * object is at hand, {@link dev.zkrecipes.core.InterProcessLock#participants()} tells the same.
+ * What stands on a path: the recipe, as far as the nodes show it, and which nodes hold by the rule of that recipe. It
+ * knows the recipes of this library and of Apache Curator. It is computed from nodes that were already read, and
+ * sends nothing. Code that has a lock object gets the same from
+ * {@link dev.zkrecipes.core.InterProcessLock#participants()}.
  *
  * @param path the path
- * @param recipe what it is
- * @param limit of a semaphore of this library, if the data of the path are one
+ * @param recipe the recipe of its nodes
+ * @param limit the limit of a semaphore of this library, if the data of the path contain one
  * @param places its lock nodes, in the order of the queue
  */
 record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
@@ -33,7 +34,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
     private static final String WRITE = "__WRIT__";
     private static final List<String> KINDS = List.of("lock-", "latch-", READ, WRITE, "lease-");
 
-    /** What the nodes of a path are. */
+    /** The recipe that the nodes of a path belong to. */
     enum Recipe {
         /** No lock node is there. */
         NONE,
@@ -45,42 +46,46 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
         READ_WRITE,
         /** A semaphore of this library: {@code lease.}, with the limit in the data of the path. */
         SEMAPHORE,
-        /** Leases of Curator's {@code InterProcessSemaphoreV2}: {@code lease-}. Only its users know the limit. */
+        /**
+         * Leases of Curator's {@code InterProcessSemaphoreV2}: {@code lease-}. Only the code of its users has the
+         * limit.
+         */
         CURATOR_SEMAPHORE,
-        /** Nodes of several recipes, of which each refuses to grant beside the others'. */
+        /** Nodes of several recipes. Each recipe refuses to grant anything beside the nodes of another. */
         MIXED,
-        /** Nodes in the form of lock nodes, of a kind that is not known: those of somebody's own {@link LockDriver}. */
+        /** Nodes in the form of lock nodes, but of an unknown kind: those of somebody's own {@link LockDriver}. */
         UNKNOWN
     }
 
-    /** How a node stands. */
+    /** Whether a node holds its lock. */
     enum State {
-        /** It holds. */
+        /** It holds the lock. */
         HOLDS,
-        /** It waits. */
+        /** It waits for the lock. */
         WAITS,
-        /** The nodes do not show it. */
+        /** The nodes do not show whether it holds. */
         UNKNOWN
     }
 
     /**
      * The limit of a semaphore.
      *
-     * @param configured what its users name in their code
-     * @param current what is in force
-     * @param earlier the greatest that was in force since it was last as great as {@code current}: what came by it may
-     *     hold, too
+     * @param configured the limit that its users have in their code
+     * @param current the limit in force
+     * @param earlier the greatest limit so far, at least {@code current}; a node that fits only within this limit may
+     *     have been granted before the limit was lowered, and may still hold
      */
     record Limit(int configured, int current, int earlier) {}
 
     /**
-     * One node.
+     * One node in the queue.
      *
-     * @param node its name and the parts of it; of Curator's semaphore with the folder, as in {@code leases/...}
-     * @param state how it stands
-     * @param permits how many it asks for; 1 if it names none
-     * @param data what its data say
-     * @param stat its session, since when it is queued, and so on; empty if it may not be read
+     * @param node its name and the parts of the name; for Curator's semaphore with the folder, as in
+     *     {@code leases/...}
+     * @param state whether it holds
+     * @param permits how many permits it asks for; 1 if its name has no number
+     * @param data its owner label and the requests to give the lock back
+     * @param stat its session, the time of its creation, and so on; empty if we may not read it
      */
     record Place(LockNode node, State state, int permits, NodeData data, Optional<Stat> stat) {
 
@@ -92,6 +97,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
             return data.requests();
         }
 
+        /** This node with a state, and with a folder in front of its name. */
         private Place as(String folder, State now) {
             LockNode inside = new LockNode(folder + node.name(), node.kind(), node.payload(), node.number());
             return new Place(inside, now, permits, data, stat);
@@ -99,23 +105,24 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
     }
 
     /**
-     * Whether a child may be a node of a lock, by its name: what {@link #of} is to be told of.
+     * Whether a child may be a lock node, going by its name. Only such children need to be read for {@link #of}.
      *
-     * @param childName its name
-     * @return false if no lock counts it, whatever it is
+     * @param childName the name of the child
+     * @return false if no lock counts a node of this name
      */
     static boolean mayBeLockNode(String childName) {
         return parse(childName).isPresent();
     }
 
     /**
-     * Says what stands on a path.
+     * Works out what stands on a path. It leaves out the children that no lock counts: those whose names are not in
+     * the form of lock nodes, and those of an unknown kind that no session owns. The latter are just as likely the
+     * items of a queue or the like. A node of a known kind counts whether or not a session owns it.
      *
      * @param path the path
-     * @param data its data
-     * @param children what was read of its children, by name; empty for those that may not be read
-     * @return the view; without the children that no lock counts: names of another form, and of an unknown kind if no
-     *     session owns the node
+     * @param data the data of the path
+     * @param children the content of each child, by name; empty for a child that we may not read
+     * @return the view
      */
     static PathView of(String path, byte[] data, Map<String, Optional<Content>> children) {
         List<Place> places = new ArrayList<>();
@@ -141,12 +148,14 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
     }
 
     /**
-     * Takes two folders of Curator's {@code InterProcessSemaphoreV2} together. Whoever has the mutex of the second
-     * makes its lease first and waits then, so a lease is held, but perhaps not the newest one.
+     * Combines the two folders of Curator's {@code InterProcessSemaphoreV2}. The folder {@code locks} is the queue of
+     * a mutex, under which one client at a time takes a lease. That client creates its lease first, and then waits
+     * with the mutex until there is room. So every lease is held, except perhaps the newest: if it belongs to the
+     * session with the mutex, the nodes do not show whether it is held or still waits.
      *
      * @param path the path of the semaphore
-     * @param leases its folder {@code leases}
-     * @param locks its folder {@code locks}
+     * @param leases the view of its folder {@code leases}
+     * @param locks the view of its folder {@code locks}
      * @return the view; empty if the folders are not those of a semaphore, or have no nodes
      */
     static Optional<PathView> ofCuratorSemaphore(String path, PathView leases, PathView locks) {
@@ -194,6 +203,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
         return node.kind().equals("lease.") ? number(node.payload()) : Optional.empty();
     }
 
+    /** Reads a number of permits: at least 1, decimal, without leading zeros. */
     private static Optional<Integer> number(String text) {
         return Optional.ofNullable(Ints.tryParse(text)).filter(n -> n >= 1 && text.equals(n.toString()));
     }
@@ -213,12 +223,15 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
                 .findFirst();
     }
 
-    /** In one pass. Nodes of one number are not in front of each other: a writer that took the read lock has two. */
+    /**
+     * Decides for each node whether it holds, in one pass over a queue of any length. Nodes with the same number do
+     * not stand in front of each other: a writer that also took the read lock has two nodes.
+     */
     private static List<Place> decided(Recipe recipe, Optional<Limit> limit, List<Place> places) {
         List<Place> decided = new ArrayList<>();
         boolean writer = false;
         long permits = 0;
-        int begin = 0; // of those with this number; the writer and the permits are in front of it
+        int begin = 0; // the first node with the present number; writer and permits are of the nodes before it
         for (Place place : places) {
             for (; places.get(begin).node().number() != place.node().number(); begin++) {
                 writer |= !places.get(begin).node().kind().equals(READ);
@@ -228,7 +241,8 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
             boolean wasFree = false;
             if (limit.isPresent()) {
                 int most = limit.get().current();
-                // What asks for more than the limit was let in before the limit was lowered.
+                // A request for more permits than the limit leaves the queue. So a node that asks for more was
+                // granted before the limit was lowered.
                 free = permits + place.permits() <= most || place.permits() > most;
                 wasFree = permits + place.permits() <= limit.get().earlier();
             }
@@ -239,6 +253,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
             State state = switch (recipe) {
                 case MUTEX, LATCH, READ_WRITE -> byRule;
                 case SEMAPHORE -> limit.isPresent() ? byRule : State.UNKNOWN;
+                // ofCuratorSemaphore() finds the one lease that may still wait.
                 case CURATOR_SEMAPHORE -> State.HOLDS;
                 case NONE, MIXED, UNKNOWN -> State.UNKNOWN;
             };

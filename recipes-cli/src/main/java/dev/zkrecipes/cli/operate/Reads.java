@@ -31,16 +31,21 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of many nodes at a time, which survive lost connections and sessions. What was read is kept until ZooKeeper
- * tells of a change. Not thread-safe, but for {@link #wake} and the events.
+ * Reads many nodes at a time, and reads again if the connection or the session is lost. With watches, it keeps each
+ * answer until ZooKeeper reports a change.
+ *
+ * <p>One thread may use it. Answers and changes arrive on ZooKeeper's event thread, and any thread may call
+ * {@link #wake}.
  */
 final class Reads implements Watcher {
-    /** A server turns a client away that has a thousand requests open. */
+    /** How many requests may be open at a time. A server turns away a client that has a thousand. */
     private static final int WINDOW = 400;
 
     private static final int MOST_FAILURES = 4;
     private static final Duration PAUSE = Duration.ofMillis(200);
-    /** Whatever others keep in their nodes shall not fill the memory. */
+    /**
+     * How much of a node's data is kept. Other programs may store anything there, and it must not fill the memory.
+     */
     private static final int LONGEST_DATA = 16 << 10;
 
     private final ZooKeeperClient client;
@@ -50,17 +55,18 @@ final class Reads implements Watcher {
     private final Semaphore changes = new Semaphore(0);
     private @Nullable ZooKeeper handle;
 
-    /** Reads with the connection. */
+    /** Something to read while there is a connection. */
     @FunctionalInterface
     interface Look<T> {
         T read() throws InterruptedException, KeeperException;
     }
 
-    /** Takes an answer, on ZooKeeper's event thread. */
+    /** Receives an answer, on ZooKeeper's event thread. */
     private interface Sink<T> {
         void accept(int code, @Nullable T value);
     }
 
+    /** Sends one request. */
     private interface Ask<T> {
         void send(String path, Sink<T> sink);
     }
@@ -71,7 +77,7 @@ final class Reads implements Watcher {
     }
 
     /**
-     * Looks, and again if the connection is lost meanwhile.
+     * Reads, and reads again if the connection is lost meanwhile.
      *
      * @throws LockConnectionException if there is no connection in time, or it breaks again and again
      * @throws LockAccessException if the credentials are refused
@@ -80,7 +86,7 @@ final class Reads implements Watcher {
         for (int failures = 1; ; failures++) {
             ZooKeeper now =
                     connected(client, " while reading " + PlainText.of(root) + ": its state is unknown; try again");
-            if (handle != now) { // a new session has none of the watches
+            if (handle != now) { // a new session has no watches: nothing would report changes of what is kept
                 handle = now;
                 lists.clear();
                 contents.clear();
@@ -102,9 +108,9 @@ final class Reads implements Watcher {
     }
 
     /**
-     * The handle, once it is connected.
+     * Waits until a client is connected, and returns its handle.
      *
-     * @param doing what for, and what to do otherwise
+     * @param doing the end of the message: what the handle is for, and what the user can do
      * @throws LockConnectionException if no server answers in time
      */
     static ZooKeeper connected(ZooKeeperClient client, String doing) throws InterruptedException {
@@ -116,7 +122,7 @@ final class Reads implements Watcher {
                         "no server answered within " + limit.toMillis() / 1e3 + " s" + doing));
     }
 
-    /** Lists children; if the node is missing, its creation is watched. */
+    /** Lists the children of some paths. If a path does not exist, its creation is watched. */
     Map<String, Answer<List<String>>> children(Collection<String> paths) throws InterruptedException, KeeperException {
         return all(paths, lists, this::list);
     }
@@ -124,7 +130,7 @@ final class Reads implements Watcher {
     private void list(String path, Sink<List<String>> sink) {
         StatCallback looked = (code, p, context, stat) -> {
             if (code == Code.OK.intValue()) {
-                list(path, sink); // it has just appeared
+                list(path, sink); // the node was created between the two requests
             } else {
                 sink.accept(code, null);
             }
@@ -139,7 +145,7 @@ final class Reads implements Watcher {
         zk().getChildren(path, watcher, listed, null);
     }
 
-    /** Reads data. */
+    /** Reads the data of some paths. */
     Map<String, Answer<Content>> contents(Collection<String> paths) throws InterruptedException, KeeperException {
         return all(paths, contents, (path, sink) -> {
             DataCallback callback =
@@ -161,6 +167,12 @@ final class Reads implements Watcher {
         return now;
     }
 
+    /**
+     * Returns the answers for some paths: those that are known, and those to new requests for the rest. Waits until
+     * all requests are answered. OK, NONODE and NOAUTH count as answers.
+     *
+     * @throws KeeperException if a request failed for another reason, such as a lost connection
+     */
     private static <T> Map<String, Answer<T>> all(Collection<String> paths, Map<String, Answer<T>> known, Ask<T> ask)
             throws InterruptedException, KeeperException {
         Semaphore room = new Semaphore(WINDOW);
@@ -181,7 +193,7 @@ final class Reads implements Watcher {
                 Code code = Answer.codeOf(number);
                 Answer<T> answer = new Answer<>(code, value);
                 if (answer.isOk()) {
-                    known.put(path, answer); // on the thread of the events, so that none is in front of it
+                    known.put(path, answer); // before any event of the node, as events come on this thread, too
                 } else if (code != Code.NONODE && code != Code.NOAUTH) {
                     broken.put(path, code);
                 }
@@ -189,7 +201,7 @@ final class Reads implements Watcher {
                 room.release();
             });
         }
-        room.acquire(WINDOW);
+        room.acquire(WINDOW); // all of it is free once every request has been answered
         if (broken.containsValue(Code.AUTHFAILED)) {
             throw ConnectOptions.refused();
         }
@@ -199,6 +211,7 @@ final class Reads implements Watcher {
         return new TreeMap<>(answers);
     }
 
+    /** Forgets what has changed, so that the next read asks for it. Called on ZooKeeper's event thread. */
     @Override
     public void process(WatchedEvent event) {
         String path = event.getPath();
@@ -215,16 +228,20 @@ final class Reads implements Watcher {
         wake();
     }
 
-    /** Lets {@link #awaitChange} return. Thread-safe. */
+    /** Lets {@link #awaitChange} return. Any thread may call this. */
     void wake() {
         changes.release();
     }
 
-    /** Waits until something may have changed, or so long; whether something has. */
+    /**
+     * Waits until something may have changed, but no longer than {@code atMost}. Returns false if the time is over.
+     */
     boolean awaitChange(Duration atMost) throws InterruptedException {
         boolean changed = changes.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS);
         if (changed) {
-            changes.drainPermits(); // one look is enough for all; what comes after a time-out is for the next
+            // One look covers all changes so far. After a time-out nothing is drained: a change that has come since
+            // then belongs to the next call.
+            changes.drainPermits();
         }
         return changed;
     }

@@ -33,7 +33,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock revoke}: asks the holders of a lock to give it back. */
+/**
+ * {@code zklock revoke}: asks the holders of a lock to give it back. With {@code --wait} or {@code --grace} it also
+ * waits for them; with {@code --grace} it breaks the leases that are not given back in time.
+ */
 @Command(
         name = "revoke",
         header = "Asks the holders of a lock to give it back.",
@@ -112,7 +115,7 @@ public final class RevokeCommand implements Callable<Integer> {
         }
     }
 
-    /** One request to whoever holds the lock when it is sent; or one to each named node. */
+    /** Sends a request to each named node; without names, to all holders at the time of sending. */
     private List<Revocation> ask(ZooKeeperClient client, PathView lock, List<Place> places)
             throws InterruptedException {
         Revoker asking = new Revoker(client);
@@ -127,6 +130,7 @@ public final class RevokeCommand implements Callable<Integer> {
         return asked;
     }
 
+    /** Makes a lock object through which all holders can be asked. Any mode and any number of permits will do. */
     private static InterProcessLock lockOf(ZooKeeperClient client, PathView lock) {
         return switch (lock.recipe()) {
             case MUTEX -> new InterProcessMutex(client, lock.path());
@@ -154,6 +158,7 @@ public final class RevokeCommand implements Callable<Integer> {
                 place.state() == State.HOLDS);
     }
 
+    /** Reports the requests, and waits for their outcomes if the user wants that. Returns the exit code. */
     private int follow(List<Revocation> asked) throws InterruptedException {
         long begin = System.nanoTime();
         for (Revocation revocation : asked) {
@@ -175,7 +180,10 @@ public final class RevokeCommand implements Callable<Integer> {
         return holding == 0 ? ExitCodes.OK : ExitCodes.FAILED;
     }
 
-    /** With --grace there is always an outcome, even if breaking the lease takes a new session. */
+    /**
+     * How much longer to wait. There is no limit with {@code --grace}: breaking a lease always has an outcome, even
+     * if it takes a new session.
+     */
     private Duration remaining(long begin) {
         if (wait == null) {
             return Duration.ofMillis(Integer.MAX_VALUE);

@@ -13,7 +13,10 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Shows one state after the other: in place of the previous one on a terminal, otherwise after it. */
+/**
+ * Shows one state after another. On a terminal it draws each state in place of the previous one; otherwise it prints
+ * the states one below the other.
+ */
 final class Screen {
     private static final String HOME = "\033[H";
     private static final String CLEAR_LINE = "\033[K";
@@ -25,14 +28,14 @@ final class Screen {
     private final boolean drawn;
     private boolean shown;
 
-    /** The size of a terminal, in lines and characters. */
+    /** The size of a terminal, in characters. */
     record Size(int rows, int columns) {}
 
     /**
-     * Prepares it.
+     * Prepares the output.
      *
-     * @param blocks whether a state is drawn in place of the previous one, or follows it and a blank line; otherwise it
-     *     follows at once, for programs
+     * @param blocks true for people: states are drawn on a terminal, and separated by blank lines elsewhere; false
+     *     for programs: states follow each other without blank lines
      */
     Screen(PrintWriter out, boolean blocks) {
         this.out = out;
@@ -40,6 +43,7 @@ final class Screen {
         this.drawn = blocks && isTerminal();
     }
 
+    /** Whether states are drawn in place of each other. */
     boolean isDrawn() {
         return drawn;
     }
@@ -47,7 +51,7 @@ final class Screen {
     /**
      * Shows a state.
      *
-     * @return whether anybody reads
+     * @return whether anybody still reads the output
      */
     boolean show(List<String> lines) {
         if (drawn) {
@@ -59,7 +63,7 @@ final class Screen {
         return !out.checkError();
     }
 
-    /** Draws in one piece, so that nobody sees it being drawn. */
+    /** Builds the whole screen as one text, so that it is written at once and does not flicker. */
     static String frame(List<String> lines, Size size) {
         List<String> fitting = new ArrayList<>(lines);
         int room = size.rows() - 1;
@@ -80,7 +84,10 @@ final class Screen {
         return length <= columns ? line : line.substring(0, line.offsetByCodePoints(0, columns));
     }
 
-    /** Whether standard output is a terminal that knows the usual escape sequences. Java does not tell; sh does. */
+    /**
+     * Whether standard output is a terminal that understands the usual escape sequences. Java does not tell whether
+     * it is a terminal, so the shell is asked.
+     */
     private static boolean isTerminal() {
         String kind = System.getenv("TERM");
         return kind != null
@@ -88,6 +95,7 @@ final class Screen {
                 && run("test -t 1", Redirect.INHERIT).isPresent();
     }
 
+    /** Asks the terminal for its size, before each state, because the user may have changed it. */
     private static Size size() {
         return run("stty size </dev/tty", Redirect.PIPE)
                 .map(SIZE::matcher)
@@ -97,7 +105,7 @@ final class Screen {
                 .orElse(new Size(24, 80));
     }
 
-    /** The output of a command; empty if it failed. */
+    /** Runs a shell command. Returns its output; empty if it failed. */
     private static Optional<String> run(String command, Redirect output) {
         try {
             Process process = new ProcessBuilder(List.of("/bin/sh", "-c", command))

@@ -42,7 +42,7 @@ final class Targets {
         return path;
     }
 
-    /** Refuses what cannot be a name, before anything is sent. */
+    /** Refuses an empty node name, before anything is sent. */
     void check() {
         if (names.contains("")) {
             throw new ParameterException(
@@ -50,7 +50,7 @@ final class Targets {
         }
     }
 
-    /** Whether the command line names nodes. */
+    /** Whether the command line names nodes, rather than meaning all holders. */
     boolean areNamed() {
         return !names.isEmpty();
     }
@@ -64,7 +64,7 @@ final class Targets {
      * Picks the nodes from the queue.
      *
      * @param lock what stands at the path
-     * @throws LockException if a named node is not there, or if nobody can tell who holds the lock
+     * @throws LockException if a named node is not there, or if the nodes do not show who holds the lock
      */
     List<Place> in(PathView lock) {
         if (names.isEmpty()) {
@@ -96,7 +96,7 @@ final class Targets {
         }
     }
 
-    /** A holder or a waiter, for people. */
+    /** Describes a holder or a waiter to people. */
     static String describe(String owner, String node) {
         return PlainText.of(owner) + " (" + PlainText.of(node) + ")";
     }

@@ -18,11 +18,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.data.Stat;
 
-/** What stands at a path or below it, as lines of plain text for people. */
+/** Shows what stands at a path or below it to people, in lines of plain text. */
 final class TextPage {
     private static final int LONGEST_LABEL = 60;
     private static final int LONGEST_NAME = 120;
     private static final int NAMED_HOLDERS = 3;
+    // The titles of the columns that are aligned to the right.
     private static final Set<String> NUMBERS = Set.of("PLACE", "QUEUED", "GRANTED", "HOLD", "WAIT", "?");
 
     private final Tree tree;
@@ -34,7 +35,7 @@ final class TextPage {
         this.now = now;
     }
 
-    /** The lines; ages count up to {@code now}. */
+    /** Builds the lines. Ages are measured at {@code now}. */
     static List<String> of(Tree tree, Instant now) {
         TextPage page = new TextPage(tree, now);
         if (tree.deep()) {
@@ -54,7 +55,7 @@ final class TextPage {
         lock.notes().forEach(note -> lines.add("note: " + note));
     }
 
-    /** One lock in a few words. */
+    /** Describes one lock in a few words. */
     private static String headline(Lock lock) {
         String recipe = recipe(lock.view());
         if (lock.view().places().isEmpty()) {
@@ -67,7 +68,7 @@ final class TextPage {
                 + (unknown > 0 ? ", " + unknown + " of unknown state" : "");
     }
 
-    /** What several nodes in a state do. */
+    /** The verb for several nodes in a state. In an election, holders lead and waiters stand. */
     private static String verb(PathView view, State state) {
         boolean isElection = view.recipe() == Recipe.LATCH;
         return switch (state) {
@@ -120,7 +121,7 @@ final class TextPage {
         addTable(rows);
     }
 
-    /** What a node asks for, in a person's words. */
+    /** What a node asks for, in words for people. A mutex node in a folder belongs to a semaphore of Curator's. */
     private static String wanted(Place place) {
         String kind = place.node().kind();
         return switch (kind) {
@@ -190,7 +191,7 @@ final class TextPage {
         return age(Duration.between(since, now)) + " ago";
     }
 
-    /** The two largest units. Never negative, as the servers have clocks of their own. */
+    /** Shows an age in its two largest units. A negative age, due to a clock that differs, is shown as 0. */
     static String age(Duration age) {
         if (age.toDays() > 0) {
             return String.format(Locale.ROOT, "%dd%02dh", age.toDays(), age.toHoursPart());
@@ -202,7 +203,7 @@ final class TextPage {
         return Math.max(0, age.toSeconds()) + "s";
     }
 
-    /** Adds columns, each as wide as its widest entry; without those that are empty below their titles. */
+    /** Adds a table. Each column is as wide as its widest entry, and a column without entries is left out. */
     private void addTable(List<List<String>> rows) {
         List<String> titles = rows.get(0);
         int[] widths = new int[titles.size()];

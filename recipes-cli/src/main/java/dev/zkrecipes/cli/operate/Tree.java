@@ -27,14 +27,15 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * What stands at a path or, if deep, at all paths below it.
+ * What stands at a path or, if deep, at that path and all paths below it.
  *
  * @param root the path
- * @param deep whether what is below it was looked at too
+ * @param deep whether the paths below it were read, too
  * @param seen when the server was asked, by this machine's clock
- * @param locks in the order of their paths
- * @param notes remarks for readers, each a sentence fit for a terminal
- * @param grants when each holder got what it holds, if that was seen: ZooKeeper keeps only when it queued
+ * @param locks the locks, in the order of their paths
+ * @param notes remarks for people, each a sentence that is safe on a terminal
+ * @param grants when each holder got its lock, as far as this process saw it; ZooKeeper itself knows only when a
+ *     holder queued
  */
 record Tree(
         String root, boolean deep, Instant seen, List<Lock> locks, List<String> notes, Map<String, Instant> grants) {
@@ -44,11 +45,11 @@ record Tree(
     private static final String LOCKS = "locks";
 
     /**
-     * A lock, or the only path.
+     * A lock; or the root of a tree that is not deep, whatever stands there.
      *
-     * @param view what stands there
-     * @param exists whether there is such a node
-     * @param notes remarks for readers
+     * @param view what stands at the path
+     * @param exists whether the path exists
+     * @param notes remarks for people
      */
     record Lock(PathView view, boolean exists, List<String> notes) {
         List<Place> in(State state) {
@@ -58,7 +59,9 @@ record Tree(
         }
     }
 
-    /** A path that was read: its data, its children that look like lock nodes, and the names of those to look into. */
+    /**
+     * A path that was read: its data, the children that look like lock nodes, and the names of children to look into.
+     */
     private record Folder(Content head, Map<String, Optional<Content>> nodes, List<String> others) {
         PathView view(String path) {
             return PathView.of(path, head.data(), nodes);
@@ -66,7 +69,7 @@ record Tree(
     }
 
     /**
-     * Reads what is not known.
+     * Reads a path, and all paths below it if {@code deep}. Asks ZooKeeper only for what {@code reads} does not know.
      *
      * @throws LockAccessException if the root may not be read
      */
@@ -86,6 +89,7 @@ record Tree(
         });
     }
 
+    /** The paths to read next: all of them, or only the two that may be folders of a semaphore of Curator's. */
     private static Stream<String> below(String path, Folder folder, String root, boolean deep) {
         boolean maybeCurators = path.equals(root) && folder.others.contains(LEASES);
         return folder.others.stream()
@@ -93,6 +97,9 @@ record Tree(
                 .map(name -> child(path, name));
     }
 
+    /**
+     * Reads paths with their lock nodes. Paths that have gone are left out, and those without rights become notes.
+     */
     private static Map<String, Folder> readLevel(Reads reads, List<String> paths, List<String> notes)
             throws InterruptedException, KeeperException {
         Map<String, Answer<List<String>>> lists = reads.children(paths);
@@ -133,6 +140,7 @@ record Tree(
         return new Folder(head, nodes, others);
     }
 
+    /** Builds the tree from the folders that were read. */
     private static Tree of(String root, boolean deep, Map<String, Folder> folders, List<String> notes) {
         if (!notes.isEmpty() && !folders.containsKey(root)) {
             throw new LockAccessException("no right to read " + root + ": give credentials that have it (--auth-file)");
@@ -163,7 +171,10 @@ record Tree(
         return new Tree(root, deep, Instant.now(), List.copyOf(locks.values()), List.copyOf(notes), Map.of());
     }
 
-    /** ZooKeeper removes the folder of the locks, a container, a minute after the last acquire; leases are held on. */
+    /**
+     * Returns the semaphore of Curator's at a path, if there is one. Its folder of locks may be missing: that is a
+     * container, which ZooKeeper removes a minute after the last acquire, while leases may still be held.
+     */
     private static Optional<PathView> curators(String path, Folder folder, Map<String, Folder> folders) {
         String leasesPath = child(path, LEASES);
         String locksPath = child(path, LOCKS);
@@ -182,7 +193,7 @@ record Tree(
                                 .orElseGet(() -> PathView.of(locksPath, new byte[0], Map.of())));
     }
 
-    /** Notes on what is unusual, or what the nodes do not show. */
+    /** Notes on what is unusual, and on what the nodes do not show. */
     static List<String> notesOn(PathView view) {
         List<String> notes = new ArrayList<>();
         String kinds = view.places().stream()
@@ -246,6 +257,7 @@ record Tree(
         }
     }
 
+    /** Notes on children that are not nodes of the lock. */
     private static List<String> notesBeside(Folder folder, PathView view) {
         List<String> notes = new ArrayList<>();
         if (!folder.others.isEmpty()) {
@@ -260,7 +272,7 @@ record Tree(
         return notes;
     }
 
-    /** Whether no session owns it, so that it stays until somebody deletes it. */
+    /** Whether no session owns the node, so that it stays until somebody deletes it. */
     static boolean isOrphan(Place place) {
         return place.stat().isPresent() && place.stat().get().getEphemeralOwner() == 0;
     }
@@ -273,12 +285,15 @@ record Tree(
         return parent.equals("/") ? "/" + name : parent + "/" + name;
     }
 
-    /** Whether there is nothing new to show. */
+    /** Whether this state shows nothing new. */
     boolean isSameAs(Tree before) {
         return locks.equals(before.locks) && notes.equals(before.notes);
     }
 
-    /** With the grants that were seen since, and those that are known from before. */
+    /**
+     * This state with the times of the grants: those known before, and one for each new holder, which was granted
+     * since.
+     */
     Tree after(Tree before) {
         Map<String, Instant> known = new HashMap<>(before.grants);
         known.keySet().retainAll(holders());
@@ -300,7 +315,7 @@ record Tree(
         return child(view.path(), place.node().name());
     }
 
-    /** Of one path only. */
+    /** The lock of a tree that is not deep. */
     Lock lock() {
         return locks.get(0);
     }

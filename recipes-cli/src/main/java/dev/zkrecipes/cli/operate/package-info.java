@@ -2,11 +2,11 @@
 // Copyright the zkrecipes authors
 
 /**
- * What an operator does with locks: {@code zklock ls}, {@code revoke} and {@code break}, on any path, whichever library
- * created its nodes.
+ * The commands with which an operator looks at locks and takes them away: {@code zklock ls}, {@code revoke} and
+ * {@code break}. They work on any path, whichever library created its nodes.
  *
- * <p>{@code Reads} asks ZooKeeper, {@code Tree} is what stands at a path or below it, in the words of
- * {@link dev.zkrecipes.cli.operate.PathView}, and pages of text and JSON show it.
+ * <p>{@code Reads} asks ZooKeeper. {@link dev.zkrecipes.cli.operate.PathView} is what stands on one path, and
+ * {@code Tree} is what stands at a path or below it. {@code TextPage} and {@code JsonPage} show a tree.
  */
 @NullMarked
 package dev.zkrecipes.cli.operate;

@@ -10,7 +10,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code zklock hold}: keeps a lock for the script that reads the output of {@code bin/zklock}. */
+/**
+ * {@code zklock hold}: keeps a lock for a script, usually until nobody can read the output of {@code bin/zklock}.
+ * This class reads the command line. The launcher finds out who reads the output, and the {@link Keeper} holds the
+ * lock.
+ */
 @Command(
         name = "hold",
         header = "Holds a lock for the rest of a script.",

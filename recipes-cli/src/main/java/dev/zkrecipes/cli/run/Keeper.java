@@ -46,21 +46,36 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the lock for the command that the launcher has started, and ends it in place of a launcher that is gone or does
- * not answer. The lines that both exchange are explained at the head of the launcher, {@code bin/zklock}.
+ * Acquires the lock, keeps it while the launcher runs the command or while the script of {@code hold} runs, and
+ * releases it.
+ *
+ * <p>The keeper is a JVM beside the launcher, {@code bin/zklock}. They exchange lines over the keeper's standard
+ * input and output; the head of the launcher explains these lines. Three kinds of threads are at work. The main
+ * thread connects, acquires the lock, and waits until the command has ended. A daemon thread reads the lines of the
+ * launcher. The lease's listeners run on threads of the client; they have the command ended when the lock is lost or
+ * somebody asks for it.
+ *
+ * <p>The keeper never releases the lock before the command is gone, even if the launcher fails. If the launcher is
+ * killed, the keeper's standard input ends. Then the keeper itself ends the command, by {@code zklock --end}, or
+ * waits for the command with {@code --on-lost=ignore}. If the launcher is stopped when the command has to be ended,
+ * it does not answer in time, and the keeper ends the command in its place.
  */
 public final class Keeper {
     private static final String LAUNCHER = "zklock.launcher";
     private static final String VERBOSE_LOG = "org.slf4j.simpleLogger.log.dev.zkrecipes.core";
-    /** Of the session time-out. */
+    /** How often the launcher asks whether the lock is lost, within one session time-out. */
     private static final int ASKED_IN_A_SESSION = 12;
-    /** For the launcher to answer, and after the grace to be done, unless it is stopped. */
+    /**
+     * How long the launcher may take to answer, and after the grace period to report the end of the command. A
+     * launcher that takes longer counts as stopped.
+     */
     private static final Duration HEARD = Duration.ofSeconds(5);
 
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
-    /** The number of the signal. */
+    /** The number of the signal TERM. */
     private static final int TERM = 15;
 
+    // Parts of messages of core: why a lease is lost, and the kind of a node that belongs to another recipe.
     private static final Pattern REASON = Pattern.compile("\\(node [^)]*\\): (.*?)(;|$)");
     private static final Pattern NODE_OF_ANOTHER = Pattern.compile("-(lock-|latch-|__READ__|__WRIT__|lease\\.)");
 
@@ -68,17 +83,19 @@ public final class Keeper {
     private final ConnectOptions connection;
     private final PrintWriter err;
     private final PrintStream launcher = new PrintStream(System.out, true, UTF_8);
-    private long begin = System.nanoTime();
-    private String runs = "command";
-    private boolean mayAsk;
-    private boolean gone;
-    private boolean refused;
-    private boolean heard;
-    private boolean ending;
-    private boolean again;
-    private List<String> target = List.of();
-    private OptionalInt commandCode = OptionalInt.empty();
-    private @Nullable Lease kept;
+    private long begin = System.nanoTime(); // of the wait for the lock, in the present term of lead
+    private String runs = "command"; // or "script", for messages
+
+    // What the threads tell each other, guarded by this. All but the first three belong to one term of lead.
+    private boolean mayAsk; // the launcher has found the command, so the lock may be requested
+    private boolean gone; // the launcher has ended
+    private boolean refused; // the lock was lost or given up before the launcher named a target
+    private boolean heard; // the launcher has begun to end the command
+    private boolean ending; // the end of the command was demanded
+    private boolean again; // lead wants another term after this one
+    private List<String> target = List.of(); // what is ended with the lock; empty as long as nothing runs
+    private OptionalInt commandCode = OptionalInt.empty(); // set once the command has ended
+    private @Nullable Lease kept; // the lease about which the launcher may ask
 
     Keeper(Settings settings, ConnectOptions connection, PrintWriter err) {
         this.settings = settings;
@@ -86,7 +103,10 @@ public final class Keeper {
         this.err = err;
     }
 
-    /** Returns the exit code of zklock, when the lock was given back. */
+    /**
+     * Waits for the lock, keeps it, and releases it. The command is the last {@code words} words of the command line;
+     * 0 means a script. {@code script} is the process of {@code --pid}, or 0. Returns the exit code of zklock.
+     */
     int run(ZooKeeperClientBuilder builder, int words, int script) {
         runs = words == 0 ? "script" : "command";
         if (System.getProperty(LAUNCHER) == null) {
@@ -94,7 +114,7 @@ public final class Keeper {
             return ExitCodes.INTERNAL;
         }
         if (!settings.verbose()) {
-            // zklock reports errors itself, in one line.
+            // zklock reports errors itself, each in one line.
             System.setProperty(VERBOSE_LOG, "off");
         }
         say("command " + words + " " + Seconds.show(settings.grace()) + " " + ends() + " " + script);
@@ -115,6 +135,7 @@ public final class Keeper {
         }
     }
 
+    /** On which occasions the command is ended, in the words of the launcher. */
     private String ends() {
         if (settings.onLost() == Reaction.TERM) {
             return "lost";
@@ -123,7 +144,8 @@ public final class Keeper {
     }
 
     /**
-     * Tells the launcher, if there is one, how zklock ends. It waits for nothing else of this JVM.
+     * Tells the exit code to the launcher, if there is one. The launcher then ends without waiting for the end of
+     * this JVM.
      *
      * @param code the exit code
      * @return the exit code
@@ -136,13 +158,14 @@ public final class Keeper {
         return code;
     }
 
+    /** Reads the launcher's lines. If they end before anything runs under the lock, it interrupts the main thread. */
     private void listen(Thread main) {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 hear(line);
             }
         } catch (IOException e) {
-            // It is gone all the same.
+            // A broken pipe means the same as its end: the launcher is gone.
         }
         synchronized (this) {
             gone = true;
@@ -175,13 +198,14 @@ public final class Keeper {
         notifyAll();
     }
 
+    /** Connects, and keeps the lock once; for lead, once in each term. Returns the exit code. */
     private int connectAndKeep(ZooKeeperClientBuilder builder, Thread loading) throws InterruptedException {
         Duration patience = settings.patience().filter(wait -> !wait.isZero()).orElse(ConnectOptions.CONNECT_LIMIT);
         try (ZooKeeperClient client = connection.open(builder, patience)) {
             tell("waiting for " + settings.lock());
             InterProcessLock lock = settings.lock().on(client);
             refuseToWaitForOneself(lock);
-            loading.join();
+            loading.join(); // before the lock is held: see NeededClasses
             Optional<Lease> lease = acquire(lock, client);
             while (lease.isPresent()) {
                 long granted = System.nanoTime();
@@ -197,7 +221,10 @@ public final class Keeper {
         return settings.conflictCode();
     }
 
-    /** If zklock runs in the command of another zklock, the session of that one may hold the lock. */
+    /**
+     * Refuses a lock that is held for the command in which this zklock runs. The outer zklock holds the lock until
+     * that command has ended, so the command would wait for itself for ever.
+     */
     private void refuseToWaitForOneself(InterProcessLock lock) throws InterruptedException {
         String session = System.getenv("ZKLOCK_SESSION");
         String held = System.getenv("ZKLOCK_PATH");
@@ -212,7 +239,7 @@ public final class Keeper {
         try {
             participants = lock.participants();
         } catch (LockException e) {
-            return; // the request will say so
+            return; // the request for the lock meets the same error and reports it
         }
         for (Participant each : participants) {
             if (each.holding()
@@ -224,7 +251,10 @@ public final class Keeper {
         }
     }
 
-    /** Whether there is to be another term. Then this one is forgotten, by the launcher, too. */
+    /**
+     * Whether another term of lead follows. If so, this method forgets the term that has ended, and tells the
+     * launcher to do so, too.
+     */
     private synchronized boolean forget() {
         if (!again || gone) {
             return false;
@@ -240,13 +270,17 @@ public final class Keeper {
         return true;
     }
 
+    /**
+     * Acquires the lock within the time that the user allows. If another recipe uses the path, the error says which.
+     */
     private Optional<Lease> acquire(InterProcessLock lock, ZooKeeperClient client) throws InterruptedException {
         try {
             if (settings.patience().isEmpty()) {
                 return Optional.of(lock.acquire());
             }
             Duration wait = settings.patience().get();
-            Duration left = wait.minus(sinceBegin()); // it may have taken all the time to connect
+            // The time to connect counts. If it has used up all of the wait, the lock is still requested once.
+            Duration left = wait.minus(sinceBegin());
             return wait.isZero() || left.compareTo(Duration.ofMillis(1)) < 0
                     ? lock.tryAcquire()
                     : lock.tryAcquire(left);
@@ -264,20 +298,22 @@ public final class Keeper {
         }
     }
 
-    /** Which other recipe uses a path, if that is what an error is about. */
+    /** Returns which other recipe uses the path, if that is what an error is about. */
     private Optional<LockChoice.Mode> otherKind(LockException error, ZooKeeperClient client)
             throws InterruptedException {
         Matcher node = NODE_OF_ANOTHER.matcher(String.valueOf(error.getMessage()));
         if (node.find()) {
             return Optional.of(LockChoice.Mode.of(node.group(1)));
         }
-        if (settings.lock().mode() == LockChoice.Mode.SEMAPHORE) { // which has looked at the data of the path first
+        // A semaphore reads the data of the path before its nodes, so its error names no node. The nodes are read
+        // here.
+        if (settings.lock().mode() == LockChoice.Mode.SEMAPHORE) {
             try {
                 return new InterProcessMutex(client, settings.lock().paths().get(0))
                         .participants().stream().findFirst().map(any -> LockChoice.Mode.MUTEX);
             } catch (LockException e) {
                 Matcher found = NODE_OF_ANOTHER.matcher(String.valueOf(e.getMessage()));
-                return found.find() && !found.group(1).equals("lease.") // else the error is about its limit
+                return found.find() && !found.group(1).equals("lease.") // otherwise the error is about the limit
                         ? Optional.of(LockChoice.Mode.of(found.group(1)))
                         : Optional.empty();
             }
@@ -285,6 +321,7 @@ public final class Keeper {
         return Optional.empty();
     }
 
+    /** Reports that the lock was not acquired in time, and who holds it. */
     private void notAcquired(InterProcessLock lock, ZooKeeperClient client) throws InterruptedException {
         if (client.connectionState() != ConnectionState.CONNECTED) {
             throw new LockConnectionException(
@@ -302,13 +339,13 @@ public final class Keeper {
                     .distinct()
                     .collect(Collectors.joining(", "));
         } catch (LockException e) {
-            // Then it is busy without a name.
+            // The message says that the lock is busy, without a name.
         }
         warn("not acquired: " + settings.lock() + " is " + (holders.isEmpty() ? "busy" : holders) + " ("
                 + Seconds.show(sinceBegin()) + " s)");
     }
 
-    /** Returns the exit code, when the lock was given back. */
+    /** Keeps a granted lock until the command has ended, and then releases it. Returns the exit code. */
     private int keep(Lease lease, ZooKeeperClient client) throws InterruptedException {
         Optional<ZooKeeper> handle = client.zooKeeper();
         long session = handle.map(ZooKeeper::getSessionId).orElse(0L);
@@ -357,7 +394,10 @@ public final class Keeper {
         }
     }
 
-    /** Whether the launcher is there to start something. If not, it is too late for that. */
+    /**
+     * Waits for the launcher to name the target. If that takes too long, for example because the launcher is stopped,
+     * the lock is given back, and a target that comes later is refused. Returns whether there is a target.
+     */
     private synchronized boolean isTaken(Duration limit) throws InterruptedException {
         await(() -> refused || !target.isEmpty(), limit);
         refused = target.isEmpty();
@@ -368,7 +408,10 @@ public final class Keeper {
         return kept != null && kept.state() == LeaseState.LOST;
     }
 
-    /** Asks again at the end: the command may have ended before anybody knew that its lock was lost. */
+    /**
+     * Whether the lock was lost while the command ran. If the connection is lost, this asks the servers: the command
+     * may have ended before anybody could know that its lock was lost.
+     */
     private boolean isLost(Lease lease) throws InterruptedException {
         if (lease.state() == LeaseState.SUSPENDED) {
             try {
@@ -377,7 +420,7 @@ public final class Keeper {
                 warn("the connection is gone: " + settings.lock() + " may not have been held until the " + runs
                         + " ended; it is free once the session has expired");
             } catch (LockLostException e) {
-                // The state says so, below.
+                // The state of the lease says so, below.
             }
         }
         boolean lost = lease.state() == LeaseState.LOST;
@@ -387,7 +430,7 @@ public final class Keeper {
         return lost;
     }
 
-    /** Why it is lost. */
+    /** Returns why a lease is lost, which only the message of an error tells. */
     private static String reason(Lease lease) {
         try {
             lease.fencingToken();
@@ -395,12 +438,16 @@ public final class Keeper {
             Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
             return reason.find() ? reason.group(1) : ExitCodes.message(e);
         } catch (RuntimeException e) {
-            // It is closed meanwhile.
+            // The lease was closed meanwhile.
         }
         return "nobody knows why";
     }
 
-    /** On the thread of whoever found the reason. The command begins to end before that is said. */
+    /**
+     * Reacts to a loss or a request, on the client's thread that reports it. It has the command ended before it
+     * writes the reason to standard error, because that may block. If the launcher does not end the command in time,
+     * this thread does it.
+     */
     private void react(Lease lease, Reaction reaction, String why) {
         boolean ends = reaction == Reaction.TERM;
         BooleanSupplier over = () -> commandCode.isPresent() || gone || kept != lease;
@@ -427,14 +474,17 @@ public final class Keeper {
         }
     }
 
-    /** As if the launcher had said so, unless it has, and {@code lead} may be in another term. */
+    /**
+     * Does as if the launcher had reported the end of the command. It does nothing if the launcher has reported it
+     * after all: {@code lead} may already be in another term.
+     */
     private synchronized void overWithout(Lease lease) {
         if (kept == lease && commandCode.isEmpty()) {
             hear("over " + (ExitCodes.SIGNALLED + TERM));
         }
     }
 
-    /** The lock is not given back before the command is gone. */
+    /** Ends the command, or waits for it with {@code --on-lost=ignore}: only then may the lock be released. */
     private void outliveTheLauncher() throws InterruptedException {
         if (settings.onLost() == Reaction.TERM) {
             endTarget(target);
@@ -446,6 +496,7 @@ public final class Keeper {
         }
     }
 
+    /** Ends the command by {@code zklock --end}. Tries again until that succeeds. */
     private void endTarget(List<String> ended) throws InterruptedException {
         List<String> command =
                 new ArrayList<>(List.of(System.getProperty(LAUNCHER), "--end", Seconds.show(settings.grace())));
@@ -467,6 +518,7 @@ public final class Keeper {
         }
     }
 
+    /** Waits until the condition holds, no longer than the limit; null is no limit. Returns whether it holds. */
     private synchronized boolean await(BooleanSupplier condition, @Nullable Duration limit)
             throws InterruptedException {
         long deadline = limit == null ? 0 : System.nanoTime() + limit.toNanos();
@@ -484,6 +536,7 @@ public final class Keeper {
         return Duration.ofNanos(System.nanoTime() - begin);
     }
 
+    /** Sends a line to the launcher. A plus sign tells it from text for people, such as help. */
     private void say(String line) {
         synchronized (launcher) {
             launcher.print("+" + line + "\n");
@@ -491,13 +544,13 @@ public final class Keeper {
         }
     }
 
-    /** What went wrong. */
+    /** Reports to the user what went wrong. */
     private void warn(String line) {
         err.println("zklock: " + PlainText.of(line));
         err.flush();
     }
 
-    /** What {@code --verbose} asks for. */
+    /** Reports to the user, but only with {@code --verbose}. */
     private void tell(String line) {
         if (settings.verbose()) {
             warn(line);

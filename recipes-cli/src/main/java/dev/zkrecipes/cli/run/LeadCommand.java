@@ -16,7 +16,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** {@code zklock lead}: stands for a leadership while {@code bin/zklock} runs the command in each term. */
+/**
+ * {@code zklock lead}: stands for leader, again and again, and has {@code bin/zklock} run the command in each term.
+ * This class reads the command line; the {@link Keeper} stands and leads.
+ */
 @Command(
         name = "lead",
         header = "Runs a command while it leads.",
@@ -75,7 +78,10 @@ public final class LeadCommand implements Callable<Integer> {
         return options.keep(settings, command.size());
     }
 
-    /** Leaves out which lock it is, the limits of the wait, and the choice of what becomes of the command. */
+    /**
+     * Removes the options that a leadership has no use for: those for the kind of lock and for the wait, and the
+     * choice of what happens to the command after a loss.
+     */
     static final class Fewer implements IModelTransformer {
         @Override
         public CommandSpec transform(CommandSpec spec) {

@@ -15,14 +15,15 @@ import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.util.List;
 
 /**
- * Which lock is meant.
+ * The lock that a command line names.
  *
- * @param mode the rule
- * @param paths one, or several to be acquired together
- * @param permits how many to take of a semaphore
- * @param limit how many a semaphore has
+ * @param mode the kind of lock, and the side of a read-write lock
+ * @param paths the path; several paths for several locks that are acquired together
+ * @param permits how many permits of a semaphore to take
+ * @param limit how many permits a semaphore has
  */
 record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
+    /** A kind of lock, with its name and the options that select it, for messages. */
     enum Mode {
         MUTEX("a mutex", "without -x, -s and --limit"),
         EXCLUSIVE("a read-write lock", "with -x or -s"),
@@ -38,7 +39,7 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             this.option = option;
         }
 
-        /** Which of them makes nodes of a kind. */
+        /** The mode that creates nodes of a kind. */
         static Mode of(String kind) {
             return switch (kind) {
                 case "lock-" -> MUTEX;
@@ -54,11 +55,15 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
         paths = List.copyOf(paths);
     }
 
-    /** Whether a holder's node of a kind keeps every other session out. Permits may be left beside it. */
+    /**
+     * Whether a holder with a node of this kind keeps every other session from acquiring this lock. A holder of a
+     * semaphore does not: other permits may be left.
+     */
     boolean isKeptOutBy(String kind) {
         return mode == Mode.SHARED ? Mode.of(kind) != Mode.SHARED : mode != Mode.SEMAPHORE;
     }
 
+    /** Makes the lock object. Sends nothing. */
     InterProcessLock on(ZooKeeperClient client) {
         List<InterProcessLock> members =
                 paths.stream().map(path -> one(client, path)).toList();
@@ -71,11 +76,12 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             case SHARED -> new InterProcessReadWriteLock(client, path).readLock();
             case MUTEX -> new InterProcessMutex(client, path);
             case SEMAPHORE -> new InterProcessSemaphore(client, path, limit).permits(permits);
+            // The queue in which LeaderElection and Curator's LeaderLatch stand, too.
             case LEADER -> new LockInternals(client, path, new MutexDriver("latch-"), LockOptions.defaults()).unowned();
         };
     }
 
-    /** For messages. */
+    /** The paths, for messages. */
     @Override
     public String toString() {
         return String.join(",", paths);

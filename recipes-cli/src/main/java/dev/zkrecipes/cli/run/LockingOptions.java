@@ -29,7 +29,10 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** What {@code run}, {@code lead} and {@code hold} are told alike: a mixin for picocli. */
+/**
+ * The options that {@code run}, {@code lead} and {@code hold} have in common: a mixin for picocli. {@link UsualLine}
+ * sets them without picocli. Everything is checked here before anything is sent.
+ */
 final class LockingOptions {
     private static final int GREATEST_CODE = 255;
     private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
@@ -81,7 +84,11 @@ final class LockingOptions {
                             + "seconds.")
     private @Nullable Duration wait;
 
-    /** Hidden as an option of its own, which it is so that errors name what was given. */
+    /**
+     * Another name of {@code --wait}, as in {@code flock}. It is an option of its own so that errors name the option
+     * that the user gave: picocli names an option by its longest name. It is hidden because the help of
+     * {@code --wait} mentions it.
+     */
     @Option(names = "--timeout", hidden = true, paramLabel = "SECONDS", converter = Seconds.class)
     private @Nullable Duration timeout;
 
@@ -130,7 +137,7 @@ final class LockingOptions {
             names = {"-h", "--help"},
             usageHelp = true,
             description = "Show this help message and exit.")
-    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
+    @SuppressWarnings("UnusedVariable") // picocli prints the help by itself
     private boolean help;
 
     @Parameters(arity = "0..*", paramLabel = "PATH COMMAND", hidden = true)
@@ -144,7 +151,7 @@ final class LockingOptions {
         this.connection = connection;
     }
 
-    /** Takes an option without a value from {@link UsualLine}. Returns whether there is one of that name. */
+    /** Sets an option without a value, for {@link UsualLine}. Returns whether there is such an option. */
     boolean take(String option) {
         switch (option) {
             case "-x" -> exclusive = true;
@@ -158,7 +165,7 @@ final class LockingOptions {
         return true;
     }
 
-    /** Takes an option with a value. */
+    /** Sets an option with a value, for {@link UsualLine}. Returns whether there is such an option. */
     boolean take(String option, String value) {
         switch (option) {
             case "--limit" -> limit = Integer.valueOf(value);
@@ -174,17 +181,17 @@ final class LockingOptions {
         return true;
     }
 
-    /** Takes what follows the options. */
+    /** Sets the words after the options, for {@link UsualLine}. */
     void takeWords(List<String> rest) {
         words = rest;
     }
 
-    /** What follows the options. */
+    /** The words after the options, in a list that the caller may change. */
     List<String> words() {
         return new ArrayList<>(words);
     }
 
-    /** Which kind of lock the options name. */
+    /** The kind of lock that the options select. */
     Mode mode() {
         Integer most = limit;
         if (exclusive && shared) {
@@ -212,7 +219,9 @@ final class LockingOptions {
     /**
      * Checks the options. Sends nothing.
      *
-     * @param rest what follows the options; the path is removed from it
+     * @param mode the kind of lock
+     * @param rest the words after the options; the path is removed from this list
+     * @param pause the least time between two starts of the command; empty if it is started once
      */
     Settings settings(Mode mode, List<String> rest, Optional<Duration> pause) {
         List<String> paths = all.isEmpty() ? List.of(path(rest)) : allPaths();
@@ -238,7 +247,7 @@ final class LockingOptions {
                 verbose);
     }
 
-    /** Leaves the command in what follows the path. */
+    /** Checks that a command follows the path, and leaves only the command in {@code rest}. */
     void requireCommand(List<String> rest) {
         if (!rest.isEmpty() && rest.get(0).equals("--")) {
             rest.remove(0);
@@ -251,12 +260,15 @@ final class LockingOptions {
         }
     }
 
-    /** Keeps the lock for a command of so many words. Returns the exit code. */
+    /** Keeps the lock for the command, which has {@code command} words. Returns the exit code. */
     int keep(Settings settings, int command) {
         return keep(settings, command, 0);
     }
 
-    /** Keeps the lock. A loss ends the command, of so many words, or that process; zero is for none. */
+    /**
+     * Keeps the lock for a command of {@code command} words, or for a script if that is 0. {@code script} is the
+     * process that is ended when the lock is lost; 0 means the processes that read the output. Returns the exit code.
+     */
     int keep(Settings settings, int command, int script) {
         CommandSpec parsed = spec;
         PrintWriter err = parsed == null
@@ -299,7 +311,10 @@ final class LockingOptions {
         return checked(rest.remove(0), "");
     }
 
-    /** An empty part may be a variable that a script did not set: without it, one lock too few would be taken. */
+    /**
+     * Splits the lists of {@code --all}. An empty part is refused, because it may be a variable that a script has not
+     * set. If it were left out, zklock would take one lock too few.
+     */
     private List<String> allPaths() {
         List<String> paths = all.stream()
                 .flatMap(each -> Splitter.on(',').splitToStream(each))

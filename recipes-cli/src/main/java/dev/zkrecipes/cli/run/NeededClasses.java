@@ -10,8 +10,11 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * Loads the classes that holding, losing and releasing a lock can need. They are loaded before the lock is held,
- * because an installation may overwrite {@code zklock.jar} while a command runs.
+ * Loads all classes that may be needed to hold, lose and release a lock. They are loaded before the lock is held,
+ * because an installation may overwrite {@code zklock.jar} while a command runs. A class that is first used after
+ * that could no longer be loaded, and the keeper would fail.
+ *
+ * <p>This daemon thread loads the classes while the main thread connects, so that the start takes no longer.
  */
 final class NeededClasses extends Thread {
     private static final String CLASS = ".class";
@@ -30,7 +33,7 @@ final class NeededClasses extends Thread {
             ZOOKEEPER + "proto/",
             ZOOKEEPER + "server/watch/PathParentIterator",
             ZOOKEEPER + "server/ZooTrace",
-            "picocli/CommandLine$I", // the interfaces that it asks a command for at its end
+            "picocli/CommandLine$I", // the interfaces that picocli looks for in a command that has ended
             "com/google/common/base/Strings",
             "com/google/common/base/Throwables",
             "com/google/common/collect/Iter",
@@ -39,6 +42,7 @@ final class NeededClasses extends Thread {
     private static final List<String> FOLDERS_OF_TLS = List.of(
             "io/netty/buffer/", "io/netty/channel/", "io/netty/handler/ssl/", "io/netty/util/", ZOOKEEPER + "common/");
 
+    // ZooKeeper's client speaks TLS only with Netty.
     private final boolean tls =
             System.getProperty("zookeeper.clientCnxnSocket", "").contains("Netty");
 
@@ -47,7 +51,7 @@ final class NeededClasses extends Thread {
         setDaemon(true);
     }
 
-    /** Begins. Whoever asks for the lock joins this thread first. */
+    /** Starts to load. The returned thread must have ended before the lock is requested. */
     static Thread load() {
         Thread loading = new NeededClasses();
         loading.start();
@@ -64,7 +68,7 @@ final class NeededClasses extends Thread {
                 }
             }
         } catch (IOException e) {
-            // There is no such jar: then nobody replaces it.
+            // zklock does not run from a jar, so no installation replaces one.
         }
     }
 
@@ -73,7 +77,7 @@ final class NeededClasses extends Thread {
         return isClientItself || isIn(FOLDERS, name) || (tls && isIn(FOLDERS_OF_TLS, name));
     }
 
-    /** Not by a stream, whose classes take longer to load than those that it would find. */
+    /** Whether a class is in one of these folders. It uses a loop: the classes of streams take long to load. */
     private static boolean isIn(List<String> folders, String name) {
         for (String folder : folders) {
             if (name.startsWith(folder)) {
@@ -87,7 +91,7 @@ final class NeededClasses extends Thread {
         try {
             Class.forName(name, false, NeededClasses.class.getClassLoader());
         } catch (ClassNotFoundException | LinkageError e) {
-            // It needs a library that zklock does without.
+            // The class needs an optional library, which zklock does not have.
         }
     }
 }

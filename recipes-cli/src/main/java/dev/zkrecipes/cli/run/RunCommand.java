@@ -11,7 +11,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code zklock run}: reads the command line, and keeps the lock while {@code bin/zklock} runs the command. */
+/**
+ * {@code zklock run}: keeps a lock while {@code bin/zklock} runs a command. This class reads the command line, with
+ * or without picocli; the {@link Keeper} holds the lock.
+ */
 @Command(
         name = "run",
         header = "Runs a command under a lock.",
@@ -49,7 +52,7 @@ public final class RunCommand implements Callable<Integer> {
     @Mixin
     private final LockingOptions options;
 
-    /** For picocli. */
+    /** Called by picocli. */
     public RunCommand() {
         this(new LockingOptions());
     }
@@ -61,8 +64,8 @@ public final class RunCommand implements Callable<Integer> {
     /**
      * Runs a usual command line without picocli, which takes long to start.
      *
-     * @param line what follows {@code run}
-     * @return the exit code; empty, and nothing was done, if picocli is to read the line
+     * @param line the words after {@code run}
+     * @return the exit code; empty if only picocli can read the line, and then nothing was done
      */
     public static OptionalInt runUsual(List<String> line) {
         LockingOptions options = new LockingOptions();
@@ -71,7 +74,7 @@ public final class RunCommand implements Callable<Integer> {
                 return OptionalInt.empty();
             }
         } catch (TypeConversionException | NumberFormatException e) {
-            return OptionalInt.empty();
+            return OptionalInt.empty(); // picocli reads the line again, and reports the wrong value
         }
         return OptionalInt.of(run(options));
     }
@@ -87,7 +90,7 @@ public final class RunCommand implements Callable<Integer> {
         return options.keep(settings, command.size());
     }
 
-    /** Checks the command line. Sends nothing. Leaves the command in what follows the options. */
+    /** Checks the command line, and leaves only the command in {@code rest}. Sends nothing. */
     static Settings settings(LockingOptions options, List<String> rest) {
         Settings settings = options.settings(options.mode(), rest, Optional.empty());
         options.requireCommand(rest);

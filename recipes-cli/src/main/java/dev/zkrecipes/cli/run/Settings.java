@@ -7,16 +7,16 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The options, checked.
+ * The options of {@code run}, {@code lead} or {@code hold}, after they were checked.
  *
- * @param lock which lock
- * @param patience how long to wait for it; zero not to wait, empty for as long as it takes
- * @param conflictCode the exit code if it was not acquired in time
+ * @param lock the lock
+ * @param patience how long to wait for the lock; zero means not to wait, empty means to wait as long as it takes
+ * @param conflictCode the exit code if the lock was not acquired in time
  * @param onLost what happens to the command when the lock is lost
- * @param onRevoke what happens to it when somebody asks for the lock
+ * @param onRevoke what happens to the command when somebody asks for the lock
  * @param grace the time between TERM and KILL
- * @param pause the least time between two starts of the command; empty if it is started once
- * @param verbose whether to tell of the wait and the hold
+ * @param pause the least time between two starts of the command; empty if it is started only once
+ * @param verbose whether to report how long zklock waited for and held the lock
  */
 record Settings(
         LockChoice lock,

@@ -8,14 +8,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Reads the usual command lines without picocli, which needs longer for the annotations of all options than a JVM needs
- * to start. It knows one name of an option and the usual ways to give a value, and leaves everything else to picocli:
- * other names, several short options in one word, help, and values that cannot be read.
+ * Reads the usual command lines of {@code zklock run} without picocli. Picocli takes longer to read the annotations
+ * of all options than a JVM takes to start.
+ *
+ * <p>This class knows one name of each option, and the usual ways to give a value. It leaves everything else to
+ * picocli: other names, several short options in one word, help, and values that cannot be read.
  */
 final class UsualLine {
     private UsualLine() {}
 
-    /** Whether the whole line was read. If not, the options are to be forgotten. */
+    /**
+     * Reads a line into {@code options}. Returns whether it could read all of the line. If not, the options must not
+     * be used, because some of them may be set.
+     */
     static boolean read(List<String> line, LockingOptions options) {
         Set<String> given = new HashSet<>();
         int next = 0;

@@ -27,7 +27,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock server}: a ZooKeeper server on this machine, until a signal ends it. */
+/**
+ * {@code zklock server}: runs a ZooKeeper server for development inside this JVM, until a signal ends it. It fails if
+ * the port is taken, or if another server uses the data folder.
+ */
 @Command(
         name = "server",
         header = "Runs a ZooKeeper server for development.",
@@ -92,7 +95,8 @@ public final class ServerCommand implements Callable<Integer> {
         if (Files.exists(folder) && !Files.isDirectory(folder)) {
             throw wrong("--data " + folder + " is not a folder: give another one");
         }
-        // A second server would spoil the log. The system lets go of the file with the process.
+        // Two servers in one folder would corrupt the transaction log. The operating system drops this file lock with
+        // the process, however that ends.
         try (FileChannel channel = FileChannel.open(
                         Files.createDirectories(folder).resolve("zklock.lock"),
                         StandardOpenOption.CREATE,
@@ -125,11 +129,11 @@ public final class ServerCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.println(server.connectString());
         out.flush();
-        new CountDownLatch(1).await(); // a signal ends the JVM
+        new CountDownLatch(1).await(); // for ever: only a signal ends the JVM
         return ExitCodes.OK;
     }
 
-    /** In words, which are not in the message of every error. */
+    /** Describes an error in words. The message of a {@code FileSystemException} may be no more than a file name. */
     private static String reason(Throwable e) {
         if (e instanceof FileSystemException file && file.getReason() == null) {
             return e instanceof AccessDeniedException ? "no right to write there" : "no folder can be made there";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** {@code zklock server}: a ZooKeeper server for development. */
+/** {@code zklock server}: runs a ZooKeeper server for development. */
 @NullMarked
 package dev.zkrecipes.cli.server;
 

@@ -8,7 +8,7 @@ import java.util.Map;
 
 /**
  * Writes JSON (RFC 8259) on one line. Every character that could harm a terminal is escaped, even where JSON does not
- * require it; a reader gets the same text back.
+ * require it. A JSON parser returns the original text.
  */
 public final class Json {
     private Json() {}

@@ -4,17 +4,17 @@
 package dev.zkrecipes.cli.text;
 
 /**
- * Makes text that others wrote into ZooKeeper fit for a terminal: it cannot move the cursor, forge a line, or hide or
- * reorder what it says.
+ * Makes text fit for a terminal. Anybody with access to ZooKeeper may write node names and labels. Printed as they
+ * are, they could move the cursor, forge a line, or hide or reorder text.
  */
 public final class PlainText {
     private PlainText() {}
 
     /**
-     * The text, with a number in place of each character that is not plain.
+     * Replaces each character that is not plain by its number.
      *
-     * @param text from wherever
-     * @return a line
+     * @param text text from any source
+     * @return one line of plain text
      */
     public static String of(String text) {
         StringBuilder shown = new StringBuilder(text.length());
@@ -29,11 +29,11 @@ public final class PlainText {
     }
 
     /**
-     * As {@link #of(String)}, cut after so many characters.
+     * Makes a text plain, as {@link #of(String)} does, and cuts it if it is too long.
      *
-     * @param text from wherever
-     * @param longest how many characters of it to show
-     * @return a line
+     * @param text text from any source
+     * @param longest how many characters of the text to show
+     * @return one line of plain text; it ends in three dots if it was cut
      */
     public static String of(String text, int longest) {
         int end = text.offsetByCodePoints(0, Math.min(longest, text.codePointCount(0, text.length())));
@@ -41,7 +41,7 @@ public final class PlainText {
     }
 
     /**
-     * Whether a terminal shows it, and nothing else happens.
+     * Whether a terminal shows a character and does nothing else.
      *
      * @param codePoint a character
      * @return whether it is plain

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** Text for terminals and for other programs. */
+/** Output formats: text that is safe on a terminal, and JSON for other programs. */
 @NullMarked
 package dev.zkrecipes.cli.text;
 
