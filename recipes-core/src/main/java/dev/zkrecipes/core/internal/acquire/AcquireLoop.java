@@ -33,13 +33,14 @@ import org.jspecify.annotations.Nullable;
  * The loop of all recipes: one acquire, from the request to the grant or any other ending.
  *
  * <pre>
- *           SEEKING   a session; then PEEKING, if only a free lock will do, or the driver's own rule refuses it
+ *           SEEKING   waits for a session; then PEEKING, if only a free lock will do, or the driver's own rule
+ *              |      refuses the request
  *              |
  *              v      create and list are sent together
  *  +----&gt; ENQUEUEING ---- no path -----&gt; MAKING_PATH, then ENQUEUEING
  *  |           |  \------ answer lost --&gt; SETTLING: ADOPTING what was made, or ENQUEUEING
  *  |           v
- *  |     CHECKING_ACL  if the lock has an ACL of its own and this session has not seen its path
+ *  |     CHECKING_ACL  if the lock has an ACL of its own and this session has not checked its path
  *  |           |
  *  |       (decide) ----- granted -----&gt; GRANTED, by way of PROVING, if no write was committed lately; from there
  *  |        |    ^                          ^     by way of LISTING, if our node is not known to stand
@@ -52,12 +53,13 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step
- * again. Any ending but GRANTED hands the nodes to the {@link dev.zkrecipes.core.internal.clean.NodeCleaner}.
+ * again. Any ending but GRANTED hands the nodes to the {@link dev.zkrecipes.core.internal.clean.NodeCleaner}, which
+ * deletes them.
  *
- * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do
- * not.
+ * <p>Several locks that are acquired as one have one node each. A lock that its driver has granted stays granted
+ * while the request waits for the others.
  *
- * <p>Confined to the engine thread, except for what callers do.
+ * <p>Confined to the engine thread, except for the methods that callers use.
  */
 public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter {
 
@@ -76,7 +78,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         PAUSED
     }
 
-    private @Nullable CreateNodes creation; // its nodes, while it has any that are not held
+    private @Nullable CreateNodes creation; // its nodes, from their create until they are held or discarded
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
 
@@ -94,9 +96,11 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     @Override
     protected void onSession(Session found) {
         obstacle = null;
+        // So that the request does not queue behind an abandoned node of this client.
         requests.cleaner.flush(group.paths());
         if (mode == Mode.QUEUE) {
-            // What its own driver refuses is not queued before it is seen that the path's rule allows it.
+            // A driver whose own rule refuses the request may grant it under the rule of the path. The request looks
+            // at that rule before it makes a node.
             whenConnected(group.isHopeless() ? this::peek : this::enqueue);
         } else if (found.isConnected()) {
             peek();
@@ -106,6 +110,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
+    /** A request that queues waits for a session, and remembers why there is none. A try does not wait. */
     @Override
     public void notNow(LockException why) {
         obstacle = why;
@@ -114,6 +119,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
+    /**
+     * The nodes have gone with the session, and so has the place in the queue. Seeks another session, or fails if the
+     * caller does not want that.
+     */
     @Override
     protected void onSessionEnded(State how) {
         boolean hadPlace = creation != null && creation.hasNode();
@@ -132,6 +141,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Enqueue.
 
+    /** Looks at the queues without entering them. */
     private void peek() {
         become(Step.PEEKING);
         session().lists().ask(group.query(), inThisState(this::onPeeked));
@@ -141,7 +151,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         if (!isUsable(seen, this::peek)) {
             return;
         }
-        // Nodes of ours that are on their way out are gone before what this session sends next.
+        // Nodes of ours whose deletion is on its way are gone before what this session sends next.
         JointDecision decision =
                 JointDecision.onNewcomer(group, seen, path -> requests.cleaner.leaving(path, session()));
         if (decision instanceof JointDecision.Never never) {
@@ -153,11 +163,15 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
+    /** Ends a try that is not granted. */
     private void endAsBusyOrRefused() {
         refusalOfOwn().ifPresentOrElse(this::fail, this::endAsBusy);
     }
 
-    /** Why a node of ours in front cannot be deleted: who merely waited behind it would never learn that. */
+    /**
+     * What stands in front may be a node of this client that ZooKeeper refuses to delete. If the request merely
+     * waited, or the lock were just called busy, the caller would never learn why.
+     */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
                 .flatMap(path -> requests.cleaner.refusalOn(path).stream())
@@ -169,21 +183,26 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         create();
     }
 
+    /**
+     * Creates the nodes again, with new objects: every create has ids of its own, so that a late effect of an earlier
+     * one cannot be mistaken for it.
+     */
     private void createAnew() {
         creation = creation().anew();
         create();
     }
 
     /**
-     * Sends the create and, without waiting for the answer, the list; if it is not known whether the client has the
-     * rights that the lock's own ACL names, one after the other.
+     * Sends the create and, without waiting for the answer, the list: the server answers one after the other, so the
+     * two take one round trip. As long as it is not known whether the client has the rights that the lock's own ACL
+     * names, the list waits for the answer to the create.
      */
     private void create() {
         become(Step.ENQUEUEING);
         CreateNodes created = creation();
         if (created.knowsRights()) {
             created.send(inThisState(this::onCreated));
-            // If the create fails, the step has changed by the time this answer comes.
+            // If the create fails, the step has changed by the time this answer comes, and the answer is dropped.
             session().lists().ask(group.query(), inThisState(this::onListed));
         } else {
             created.sendTogether(inThisState(answer -> {
@@ -203,6 +222,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
+    /** Makes the paths one after another, beginning with this index, and then creates the nodes anew. */
     private void makePaths(int from) {
         if (from == group.all().size()) {
             createAnew();
@@ -221,7 +241,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }));
     }
 
-    /** The nodes are there, proven by a write that was committed just now, and the list was taken after that. */
+    /** The nodes exist: a write that was committed just now proves that, and the list was taken after the write. */
     private void onListed(ChildrenSnapshot taken) {
         if (taken.code() != Code.OK || creation().isAsChecked(taken)) {
             proofs = 1; // the create
@@ -231,7 +251,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Compares the paths with the nodes, which keep them from being replaced meanwhile, and lists again. */
+    /**
+     * Compares the ACL of each path with that of our node below it, and lists again. While the path has our node,
+     * nobody can replace the path by another one.
+     */
     private void checkAccess() {
         become(Step.CHECKING_ACL);
         creation().checkAcls(inThisState(answer -> {
@@ -246,6 +269,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Settle.
 
+    /**
+     * Finds out what became of a create whose answer was lost. The list comes behind a committed write, so it shows
+     * whatever the create has made.
+     */
     private void settle() {
         become(Step.SETTLING);
         session().lists().askBehindWrite(group.query(), inThisState(seen -> {
@@ -263,16 +290,21 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             adopt();
         } else if (wasThere) {
             missing.forEach(OwnNode::absent);
-            enterAgain(); // they were made together, so somebody has deleted what is missing
+            enterAgain(); // all were made together, so somebody has deleted those that are missing
         } else if (missing.size() == nodes().size()) {
+            // In rare cases a server makes them later, so the cleaner looks for them again.
             missing.forEach(requests.cleaner::missed);
             createAnew();
         } else {
-            settle(); // some paths may have been listed just before the nodes were made, and others just after
+            // Paths that are listed one by one may be seen some before and some after the create.
+            settle();
         }
     }
 
-    /** Found nodes are ours only in this session. They are listed again: others may have been told of a later list. */
+    /**
+     * Nodes that were found are ours only if they belong to this session, so their owner is read. They are listed
+     * again, because meanwhile other requests may have been told of a later list than the one that showed the nodes.
+     */
     private void adopt() {
         become(Step.ADOPTING);
         creation().claim(inThisState(answer -> {
@@ -282,12 +314,16 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
                 default -> retryOrFail("read " + OwnNode.describe(nodes()), answer, this::settle);
             }
         }));
-        // If the nodes are not ours, the step has changed by the time this answer comes.
+        // If the nodes are not ours, the step has changed by the time this answer comes, and the answer is dropped.
         session().lists().ask(group.query(), inThisState(this::onListed));
     }
 
     // ---- Decide.
 
+    /**
+     * Decides on a list in which our nodes should be. The queue views, which other requests of this client share,
+     * take over the list first.
+     */
     private void decide(ChildrenSnapshot taken) {
         if (taken.code() == Code.NONODE) {
             onVanished();
@@ -309,6 +345,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         } else if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
+            // A holder that was alone resets an old counter when it leaves.
             for (OwnNode node : own.nodes) {
                 node.seenAlone(taken.names(node.lockPath()).size() == 1);
             }
@@ -316,12 +353,17 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         } else if (mode == Mode.TRY) {
             endAsBusyOrRefused();
         } else if (decision instanceof JointDecision.Wait wait) {
+            // A node of ours that cannot be deleted is a reason to fail only when the wait begins.
             Optional<LockException> refusal = places.isEmpty() ? refusalOfOwn() : Optional.empty();
             refusal.ifPresentOrElse(this::fail, () -> await(taken, wait.each()));
         }
     }
 
-    /** Whether a list shows the queues, or that there are none. Strangers are told apart, then {@code again} runs. */
+    /**
+     * Whether the list shows the queues, or that there are none. If not, {@code again} runs: after a pause if there
+     * was no answer; or when the server has said that children which look like nodes of another kind of lock are
+     * none. If one of them is such a node, the request fails.
+     */
     private boolean isUsable(ChildrenSnapshot seen, Runnable again) {
         if (seen.code() != Code.OK && seen.code() != Code.NONODE) {
             retryOrFail("list " + group.path(), seen.answer(), again);
@@ -342,7 +384,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         return strangers == null;
     }
 
-    /** A number this high is never granted. If ours is the only node, the counter is reset, and we enter again. */
+    /**
+     * The number of our node is too near the end of the path's counter to be granted. If ours is the only node, the
+     * counter is reset and the request enters anew. Otherwise the request is refused.
+     */
     private void resetCounter(OwnNode own, ChildrenSnapshot taken) {
         List<String> others = new ArrayList<>(taken.names(own.lockPath()));
         if (!others.remove(own.name())) {
@@ -365,7 +410,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Queues again, even if it is not known whether our node is gone: the new one has another name. */
+    /** Queues again, even if it is not known whether our node is gone: the new node has another name. */
     private void enterAnew() {
         leave();
         enqueue();
@@ -373,6 +418,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Wait.
 
+    /**
+     * Waits with the decisions of the drivers on this list. The proofs of the session that were seen so far will be
+     * too old when the wait is over.
+     */
     private void await(ChildrenSnapshot taken, List<Decision> decided) {
         become(Step.WAITING);
         seenBusy = true;
@@ -380,7 +429,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         if (places.isEmpty()) {
             enterQueues(taken);
         }
-        if (isIn(Step.WAITING)) { // and not in doubt already
+        if (isIn(Step.WAITING)) { // unless the request came into doubt when it entered
             List<QueuePlace> entered = places;
             for (int i = 0; i < entered.size(); i++) {
                 entered.get(i).enter(taken, decided.get(i));
@@ -398,10 +447,13 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             entered.add(view.place(spec, nodes().get(i), own.get(i), this));
         }
         places = entered;
-        entered.forEach(QueuePlace::watch); // last: it may tell at once
+        entered.forEach(QueuePlace::watch); // last: a watch may tell at once
     }
 
-    /** Grants when all places are granted, and all nodes are known to stand. */
+    /**
+     * Grants once all places are granted. If a node of ours is not known to stand, or another node may have come in
+     * front, a list is taken first.
+     */
     @Override
     public void onTurn() {
         if (isIn(Step.WAITING) && places.stream().allMatch(QueuePlace::isGranted)) {
@@ -415,7 +467,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Looks again, even if the request is about to be granted by what was known before. */
+    /** Takes a list, even if the request is about to be granted by what was known before. */
     @Override
     public void onDoubt() {
         if (isIn(Step.WAITING) || isIn(Step.PROVING)) {
@@ -423,17 +475,24 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
+    /**
+     * Takes a list to decide on. If a grant would need a committed write as proof, the write is sent along, so that
+     * both take one round trip.
+     */
     private void askForList() {
         become(Step.LISTING);
         if (!session().isFreshlyProven() && proofs < 2) {
-            session().prove(group.paths().get(0), inThisState(this::noteProof)); // in the same round trip
+            session().prove(group.paths().get(0), inThisState(this::noteProof));
         }
         session().lists().ask(group.query(), inThisState(this::decide));
     }
 
     // ---- Grant.
 
-    /** A lease must not start on an old proof: a write is committed first, once for all requests that need it. */
+    /**
+     * Grants if the session is proven to live. A lease must not start on an old proof, so if there is no fresh one, a
+     * write is committed first: one write for all requests that need it at that time.
+     */
     private void grantWhenProven() {
         Session session = session();
         boolean proven = session.isFreshlyProven() || proofs > 1 || (proofs == 1 && session.isProven());
@@ -445,7 +504,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         become(Step.PROVING);
         session.prove(group.paths().get(0), inThisState(answer -> {
             if (answer.code() == Code.NONODE) {
-                askForList(); // which tells that our nodes are gone
+                askForList(); // the list tells that our nodes are gone
             } else if (answer.isOk()) {
                 noteProof(answer);
                 if (isStanding()) {
@@ -459,7 +518,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }));
     }
 
-    /** Whether our nodes were there when everything had happened that is known. */
+    /** Whether our nodes are known to have existed after every change that is known. */
     private boolean isStanding() {
         return !places.isEmpty() && places.stream().allMatch(QueuePlace::isStanding);
     }
@@ -468,6 +527,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         proofs += answer.isOk() ? 1 : 0;
     }
 
+    /** Turns the nodes into held ones. The time that a hold may last begins before anybody is told of the grant. */
     private void grant() {
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
@@ -478,12 +538,13 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             held.add(new HeldNode(group.all().get(i), nodes.get(i), limit, requests.scheduler(), requests.cleaner));
             held.get(i).limitTime();
         }
-        creation = null;
+        creation = null; // from now on, the nodes are those of the grant
         for (int i = 0; i < held.size(); i++) {
             session().keepAlive().add(held.get(i));
         }
         for (int i = 0; i < places.size(); i++) {
             nodes.get(i).seenAlone(places.get(i).isAlone());
+            // The watch of the node stays, and from now on tells the holder.
             places.get(i).leave(held.get(i)::onNodeGone);
         }
         places = List.of();
@@ -494,11 +555,13 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     @Override
     void retryOrFail(String what, Answer<?> answer, Runnable again) {
-        proofs = 0; // those of another connection
+        proofs = 0; // they were seen on another connection
         super.retryOrFail(what, answer, again);
     }
 
-    /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */
+    /**
+     * A node of ours is gone although the session lives, so somebody has deleted it. All nodes enter again together.
+     */
     @Override
     public void onVanished() {
         if (creation != null) {
@@ -506,6 +569,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
+    /** Leaves and, unless the caller wants to hear of the lost place, enters again after a pause. */
     private void enterAgain() {
         String names = OwnNode.describe(nodes());
         leave();
@@ -524,6 +588,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Endings.
 
+    /** Leaves the queues, if it is in any, and hands the nodes to the cleaner. */
     @Override
     void leave() {
         List<QueuePlace> leaving = places;

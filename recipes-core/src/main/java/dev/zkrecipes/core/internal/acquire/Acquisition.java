@@ -18,9 +18,16 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** A request for a lock. The first to complete its outcome decides: the engine, or the caller by giving up. */
+/**
+ * A request for a lock, with one outcome. The first to complete the outcome decides: the engine with a grant or an
+ * error, or the caller by giving up. A grant that comes too late is given back.
+ *
+ * <p>Subclasses are confined to the engine thread. Callers launch a request, wait for it and give it up on any
+ * thread.
+ */
 public abstract sealed class Acquisition extends SessionTask permits AcquireLoop, Downgrade {
 
+    /** Whether to queue, or to take the lock only if nobody is in front. */
     public enum Mode {
         QUEUE,
         TRY
@@ -29,8 +36,8 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
     final Requests requests;
     final LockGroup group;
     final Mode mode;
-    volatile boolean seenBusy;
-    volatile @Nullable LockException obstacle;
+    volatile boolean seenBusy; // see wasSeenBusy()
+    volatile @Nullable LockException obstacle; // see obstacle()
     private final CompletableFuture<Optional<Grant>> outcome = new CompletableFuture<>();
 
     Acquisition(Requests requests, LockGroup group, Mode mode, Enum<?> seeking, Enum<?> paused) {
@@ -40,8 +47,10 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         this.mode = mode;
     }
 
+    /** Begins, on the engine thread. */
     abstract void start();
 
+    /** Gives up the nodes of a request that ends without a grant. */
     abstract void leave();
 
     /** Whether another request was seen holding the lock, or queued ahead of this one. Any thread. */
@@ -49,7 +58,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         return seenBusy;
     }
 
-    /** Why there is no session to ask in, if that is known. Any thread. */
+    /** Why there is no session for the request, if that is known. Any thread. */
     public final Optional<LockException> obstacle() {
         return Optional.ofNullable(obstacle);
     }
@@ -66,11 +75,15 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
 
     // ---- What callers do, on any thread.
 
-    /** Completes once: with a held node for each lock, empty if the lock is busy in a try, or with a LockException. */
+    /**
+     * Completes once: with a grant, which has a held node for each lock; empty if the lock is busy in a try; or with
+     * a LockException.
+     */
     public final CompletableFuture<Optional<Grant>> outcome() {
         return outcome;
     }
 
+    /** Begins. If the client has ended, the outcome is an error. */
     public final void launch() {
         if (!requests.enter(this)) {
             outcome.completeExceptionally(requests.closedFor(lockPath()));
@@ -88,14 +101,14 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
     /** Gives up, unless there is an outcome already; returns whether it gave up. */
     public final boolean giveUp() {
         if (outcome.isDone()) {
-            return false; // it has ended or is about to
+            return false; // it has ended, or is about to
         }
         boolean first = outcome.completeExceptionally(new CancellationException());
         requests.scheduler().execute(() -> end(() -> {}));
         return first;
     }
 
-    /** Gives up. Returns what it was granted, if the grant came first; otherwise null. */
+    /** Gives up. If the grant came first, returns it; otherwise null. */
     public final @Nullable Grant giveUpUnlessGranted() {
         return giveUp() || outcome.isCompletedExceptionally()
                 ? null
@@ -104,7 +117,10 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
 
     // ---- Endings.
 
-    /** Goes on after a failure: asks again when there is a connection, or ends. */
+    /**
+     * A step got no answer, or a refusal: tries again after a pause, once there is a connection, or ends. A try does
+     * not wait for a connection, unless a server may have refused the client: then the next attempt shows that.
+     */
     void retryOrFail(String what, Answer<?> answer, Runnable again) {
         if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
@@ -118,6 +134,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         }
     }
 
+    /** Ends with a grant. If the caller has given up before, nobody takes the grant, so it is given back. */
     final void endAsGranted(Grant granted) {
         over(() -> {
             if (!outcome.complete(Optional.of(granted))) {
@@ -126,6 +143,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         });
     }
 
+    /** Ends without a grant, because the lock is busy now. */
     final void endAsBusy() {
         end(() -> outcome.complete(Optional.empty()));
     }
@@ -137,12 +155,12 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
 
     private void end(Runnable last) {
         if (isOver()) {
-            last.run(); // there may have been no memory for it
+            last.run(); // there may have been no memory for it before
         } else {
             try {
                 leave();
             } finally {
-                over(last); // whatever was thrown, the caller must not wait forever
+                over(last); // whatever was thrown, the caller must not wait for ever
             }
         }
     }
@@ -152,7 +170,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
             finish();
         } finally {
             last.run();
-            requests.exit(this); // not before: as long as it has no outcome, the end of the client must find it
+            requests.exit(this); // last: until it has an outcome, the end of the client must find it
         }
     }
 }

@@ -34,26 +34,28 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The create of one node, or by one {@code multi} of several, all or none; and what a request asks about its nodes and
- * their paths until it waits. Confined to the engine thread.
+ * The create of one node, or of several by one {@code multi}, all or none; and what a request asks about its nodes
+ * and their paths until it waits. A create is sent once. Confined to the engine thread.
  *
- * <p>The answer to a {@code multi} does not tell the transaction's id, which the fencing token is made of, except for a
- * write of data; so it also makes a node that nobody ever sees, writes to it and deletes it.
+ * <p>A fencing token is made of the id of the transaction that created the node. The answer to a {@code multi} does
+ * not tell this id: for a create in it, the answer is the path alone. For a write of data the answer is a
+ * {@code Stat}, which has the id. So the {@code multi} also makes a node, writes to it and deletes it. Nobody ever
+ * sees this node, the probe.
  */
 final class CreateNodes {
     private static final String PROBE = "-zxid";
 
-    /** Enough for the node that nobody sees, in the request. */
+    /** The bytes of a request that are kept free for the probe. */
     private static final int ROOM_FOR_PROBE = 4096;
 
     private final Requests requests;
     private final LockGroup group;
     private final Session session;
     private final List<LockSpec> specs;
-    final List<OwnNode> nodes;
+    final List<OwnNode> nodes; // one for each lock, in their order
     private final List<byte[]> data; // of the nodes
-    private @Nullable List<LockNode> parsed;
-    private final List<ParentMaker> parents; // makers of the paths; none before one was missing
+    private @Nullable List<LockNode> parsed; // the nodes as their drivers read them
+    private final List<ParentMaker> parents; // makers of the paths; none before a path was missing
 
     CreateNodes(Requests requests, LockGroup group, Session session) {
         this(requests, group, session, new ArrayList<>(0));
@@ -72,27 +74,36 @@ final class CreateNodes {
             data.add(requests.nodeData(specs.get(i), group.options()));
         }
         if (nodes.size() > 1) {
+            // If the cleaner finds one of them later, it looks for the others, too.
             nodes.forEach(node -> node.createdTogether(nodes));
         }
         nameParents();
     }
 
+    /**
+     * Tells each node which maker has made its path: if the node is never made, the cleaner deletes unused
+     * containers.
+     */
     private void nameParents() {
         for (int i = 0; i < parents.size(); i++) {
             nodes.get(i).madeBelow(parents.get(i));
         }
     }
 
+    /** A create of new nodes for the same locks, with ids of their own. */
     CreateNodes anew() {
         return new CreateNodes(requests, group, session, parents);
     }
 
-    /** Whether a node is known to have been made, and so all, as they are made together. */
+    /** Whether a node is known to have been made. As the nodes are made together, all of them were. */
     boolean hasNode() {
         return nodes.stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
     }
 
-    /** The nodes as their drivers read them. Their names must be known, and do not change any more. */
+    /**
+     * The nodes as their drivers read them. To be called when their names are known, which then do not change any
+     * more.
+     */
     List<LockNode> parsed() {
         if (parsed == null) {
             parsed = new ArrayList<>(nodes.size());
@@ -104,7 +115,7 @@ final class CreateNodes {
         return parsed;
     }
 
-    /** The first whose number is too near the counter's end; null if there is none. */
+    /** The first node whose number is too near the end of its path's counter; null if there is none. */
     @Nullable
     OwnNode nodeNearTheEnd() {
         for (OwnNode node : nodes) {
@@ -117,7 +128,10 @@ final class CreateNodes {
 
     // ---- The create.
 
-    /** Sends it; the answer is noted in the nodes first. Throws if that is too much for the session or a request. */
+    /**
+     * Sends the create. The answer is noted in the nodes before it is passed on. Throws, and sends nothing, if the
+     * nodes would be too much for the session or for one request.
+     */
     void send(Consumer<Answer<?>> done) {
         if (nodes.size() == 1) {
             admit();
@@ -141,6 +155,10 @@ final class CreateNodes {
         }
     }
 
+    /**
+     * Counts the nodes, or refuses them: the server has to name all nodes of a session in one record when the session
+     * ends.
+     */
     private void admit() {
         try {
             long size = 0;
@@ -156,11 +174,13 @@ final class CreateNodes {
         }
     }
 
+    /** Names the first path only, as there may be hundreds. */
     private String describe() {
         String first = nodes.get(0).lockPath();
         return nodes.size() == 1 ? first : first + " and " + (nodes.size() - 1) + " more";
     }
 
+    /** Refuses a request that would not fit into one packet. */
     private void requireSmall() {
         int limit = session.nodes().packetLimit() - ROOM_FOR_PROBE;
         long size = PacketLimit.AROUND_OPERATIONS;
@@ -178,8 +198,9 @@ final class CreateNodes {
     }
 
     /**
-     * As a {@code multi} in any case: it is refused as a whole, without a trace, unless the client may also delete
-     * there, and not at the cost of the connection by a server that refuses writes early ({@code enableEagerACLCheck}).
+     * Sends the create as a {@code multi}, even for one node. Because of the probe, ZooKeeper refuses it as a whole,
+     * without a trace, unless the client may also delete there. Some servers refuse writes before their turn, at the
+     * cost of the connection ({@code enableEagerACLCheck}); they do not do so with a {@code multi}.
      */
     void sendTogether(Consumer<Answer<?>> done) {
         admit();
@@ -222,6 +243,7 @@ final class CreateNodes {
 
     // ---- The paths.
 
+    /** Makes the path of one lock. What was found out about the ACL of an earlier path is forgotten. */
     void makePath(int index, Consumer<Answer<?>> done) {
         if (parents.isEmpty()) {
             specs.forEach(spec -> parents.add(new ParentMaker(session, spec.acl())));
@@ -242,7 +264,7 @@ final class CreateNodes {
         return true;
     }
 
-    /** Whether the paths in this list are those of which the ACLs were found right. */
+    /** Whether the paths in this list are the very ones whose ACLs were found right. */
     boolean isAsChecked(ChildrenSnapshot list) {
         for (LockSpec spec : specs) {
             if (!session.checkedAcls().isAsChecked(spec, list.stat(spec.path()))) {
@@ -252,7 +274,9 @@ final class CreateNodes {
         return true;
     }
 
-    /** Compares each path that is to have an ACL of its own with its node, which was created. */
+    /**
+     * Compares the ACL of each path that is to have one of its own with that of our node, which was created with it.
+     */
     void checkAcls(Consumer<Answer<Optional<LockAccessException>>> done) {
         for (int i = 0; i < nodes.size(); i++) {
             LockSpec spec = specs.get(i);
@@ -264,6 +288,7 @@ final class CreateNodes {
 
     // ---- What became of a create that got no answer.
 
+    /** Notes the names of our nodes that this list shows, and returns the nodes that it does not show. */
     List<OwnNode> noteFound(ChildrenSnapshot list) {
         List<OwnNode> missing = new ArrayList<>();
         for (OwnNode node : nodes) {
@@ -275,7 +300,10 @@ final class CreateNodes {
         return missing;
     }
 
-    /** Reads the nodes. NONODE if one is not there, or does not belong to this session. */
+    /**
+     * Reads the nodes. Answers NONODE if one of them is not there, or does not belong to this session. A failure of
+     * another kind takes precedence, because then it is not known whether a node is there.
+     */
     void claim(Consumer<Answer<?>> done) {
         List<Answer<?>> answers = new ArrayList<>();
         for (OwnNode node : nodes) {

@@ -20,12 +20,14 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 
 /**
- * The request for the shared mode of a lock by the holder of its exclusive mode. One {@code multi} checks the exclusive
- * node and creates the shared one with the same number. At that place no node is in front that was not in front of the
- * exclusive node. If the exclusive hold is lost, nothing is created. No request behind is let in between.
+ * The request for the shared mode of a lock by the holder of its exclusive mode. One {@code multi} checks that the
+ * exclusive node exists and creates the shared one with the same number. At that place, no node is in front that was
+ * not in front of the exclusive one. So the request is granted at once, and no request that waits behind is let in
+ * between. If the exclusive hold is lost, nothing is created.
  *
- * <p>The name is unique, and no other client makes it. So if the answer is lost, the same is sent again; if the node
- * exists then, the first attempt made it. Confined to the engine thread, except for what callers do.
+ * <p>The name of the shared node is unique, and no other client makes a node of that name. So if the answer is lost,
+ * the same request is sent again; if the node exists then, an earlier attempt has made it. Confined to the engine
+ * thread, except for the methods that callers use.
  */
 public final class Downgrade extends Acquisition {
 
@@ -37,9 +39,9 @@ public final class Downgrade extends Acquisition {
 
     private final LockSpec spec;
     private final HeldNode exclusive;
-    private final Session session;
+    private final Session session; // that of the exclusive node; there can be no other
     private final OwnNode node;
-    private boolean sent;
+    private boolean sent; // whether an attempt was sent, so that the node may exist
 
     public Downgrade(Requests requests, LockSpec spec, HeldNode exclusive, Mode mode) {
         super(requests, LockGroup.of(spec), mode, Step.STARTING, Step.PAUSED);
@@ -50,6 +52,7 @@ public final class Downgrade extends Acquisition {
                 OwnNode.atPlaceOf(exclusive.node(), spec, requests.scheduler().random());
     }
 
+    /** Begins in the session of the exclusive node, which may have ended. */
     @Override
     void start() {
         if (session.isEnded()) {
@@ -76,7 +79,9 @@ public final class Downgrade extends Acquisition {
             node.sentAgain();
         }
         sent = true;
-        node.count(); // without a limit: the exclusive node leaves soon, and nobody is to wait with it for room
+        // There is no limit for this node: the exclusive one leaves soon, and its holder must not be refused for want
+        // of room.
+        node.count();
         long sentAt = requests.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),
@@ -88,6 +93,7 @@ public final class Downgrade extends Acquisition {
         });
     }
 
+    /** Notes what is known of the node. Its fencing token is that of the exclusive node, as the hold goes on. */
     private void note(Answer<List<OpResult>> answer, long sentAt) {
         if (answer.isOk()) {
             session.committed(sentAt);
@@ -95,7 +101,8 @@ public final class Downgrade extends Acquisition {
         if (answer.isOk() || answer.code() == Code.NODEEXISTS) {
             node.created(LockPath.name(node.prefix()), exclusive.node().czxid());
         } else if (node.existence() == OwnNode.Existence.IN_FLIGHT) {
-            node.failed(answer.code()); // of a later one, a refusal does not tell what became of the first
+            // Only for the first attempt: the refusal of a later one does not tell what became of the first.
+            node.failed(answer.code());
         }
     }
 
@@ -103,6 +110,7 @@ public final class Downgrade extends Acquisition {
         if (node.existence() == OwnNode.Existence.CREATED) {
             grant();
         } else if (answer.code() == Code.NONODE) {
+            // Somebody has deleted the exclusive node.
             exclusive.onNodeGone();
             fail(exclusive.lost());
         } else {
@@ -112,6 +120,7 @@ public final class Downgrade extends Acquisition {
 
     private void grant() {
         exclusive.requireNotLost();
+        // The shared hold may last as long as was left to the exclusive one.
         HoldLimit left = HoldLimit.withEndOf(exclusive.limit());
         HeldNode shared = new HeldNode(spec, node, left, requests.scheduler(), requests.cleaner);
         shared.limitTime();
@@ -119,6 +128,7 @@ public final class Downgrade extends Acquisition {
         endAsGranted(Grant.of(shared));
     }
 
+    /** Both nodes go with the session, so the exclusive hold is lost, too. */
     @Override
     protected void onSessionEnded(State how) {
         exclusive.lose("the ZooKeeper session has ended (" + how + ")");

@@ -22,48 +22,52 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of ours in a {@link QueueView}, and the request that waits behind it. Confined to the engine thread.
+ * The place of one of our nodes in a {@link QueueView}, for the request that waits with the node. Confined to the
+ * engine thread.
  *
- * <p><b>What is watched.</b> Unwatched nodes in front may have gone without our knowing. So when what a request waited
- * for is gone and more is in front of it than was watched, it is in doubt: one list costs less than trying the nodes
- * one by one. Our own node is watched at once if the request is next in line, since only then can a deletion be a
- * grant; otherwise after a while.
+ * <p><b>What is watched.</b> A request watches the nodes that its driver waits for. Other nodes in front may go
+ * without our knowing. So when the watched nodes are gone and the driver names others, the request is in doubt and
+ * takes a list, which costs less than trying the nodes one by one. Our own node is watched at once if the request is
+ * next in line, since only then can a deletion be a grant; otherwise it is watched after a while.
  *
- * <p><b>Behind another waiter.</b> Where requests are served in order, a request behind another waiting one watches
- * what that one waits for. When such a node is gone, the one in front is granted. While it holds, ours prepares: it
- * watches its own node and the one in front, and takes a list if more was in front than is accounted for. So the next
- * deletion is a grant, with no list between the two. This decides when requests are sent, never what is granted: what
- * is watched blocks ours too, whatever the one in front does.
+ * <p><b>Behind another waiter.</b> Where requests are served in order, a request right behind a waiting one watches
+ * what that one waits for, and not the waiting one itself. When those nodes are gone, the one in front is granted.
+ * While it holds, our request prepares: it watches its own node and the one in front, and takes a list if more nodes
+ * were in front than are accounted for. So the next deletion is a grant, with no list between the two. This decides
+ * when something is sent, never what is granted: the nodes that are watched block our request, too, whatever the one
+ * in front does.
  */
 final class QueuePlace {
 
+    /** A request that waits in the queue of a path. */
     interface Waiter {
-        /** The driver grants, by what the view knows. */
+        /** The driver grants the place, as of the last known queue. */
         void onTurn();
 
-        /** Our own node is gone: somebody deleted it. */
+        /** Our own node is gone: somebody has deleted it. */
         void onVanished();
 
-        /** Something has changed, and only a new list tells what that means. */
+        /** Something has changed, and only a new list shows what that means. */
         void onDoubt();
 
         /** Runs a part of the request's work; an exception from it fails the request. */
         void guard(Runnable work);
 
+        /** The request cannot be granted, and leaves. */
         void fail(LockException why);
     }
 
     private final QueueView view;
     private final Session session;
-    private final QueueView.ServingOrder order;
+    private final QueueView.ServingOrder order; // in which the place is served
     private final LockSpec spec;
     private final OwnNode node;
-    final LockNode self;
+    final LockNode self; // the node as the driver reads it
     final Waiter waiter;
     private final OwnNodeWatch ownWatch;
-    private boolean granted;
+    private boolean granted; // see isGranted()
     private boolean ownIsWatched;
-    private boolean isBehindWaiter; // and watches what that one waits for
+    private boolean isBehindWaiter; // whether it watches what the waiter in front waits for
     private @Nullable Timer untilOwnIsWatched;
 
     QueuePlace(
@@ -78,6 +82,10 @@ final class QueuePlace {
         this.ownWatch = new OwnNodeWatch(waiter);
     }
 
+    /**
+     * Begins to watch the rule. Our own node is watched after a while only, so that a short wait does not cost that
+     * much.
+     */
     void watch() {
         untilOwnIsWatched = session.afterAWhile(() -> waiter.guard(this::watchOwnNode));
         if (spec.hasSharedRule()) {
@@ -85,16 +93,24 @@ final class QueuePlace {
         }
     }
 
-    /** Decides, if it is its turn, and from now on when that may change. The driver has {@code decided} on the list. */
+    /**
+     * Joins the order: decides at once if it is this place's turn, and otherwise when it becomes its turn.
+     * {@code decided} is the decision of the driver on {@code list}.
+     */
     void enter(ChildrenSnapshot list, Decision decided) {
-        granted = false; // also if it was: under a changed rule, an earlier grant may no longer hold
+        // Even if it was granted: under a changed rule, an earlier grant may no longer hold.
+        granted = false;
         order.join(this);
         if (order.isFirst(this) && isGrantedOrWatches(view.isAsIn(list) ? decided : decision(), true)) {
             order.advance();
         }
     }
 
-    /** The request waits no more. The watch of its node stays: the next may wait for it, and a drop is a request. */
+    /**
+     * The request does not wait here any more. The watch of its node stays until the node is gone: to drop it would
+     * cost a request, and the next place may wait for this very node. When it is gone, {@code whenNodeIsGone} runs,
+     * if the session lives.
+     */
     void leave(Runnable whenNodeIsGone) {
         if (view.places.remove(this)) {
             endTimer();
@@ -108,11 +124,15 @@ final class QueuePlace {
 
     // ---- What the request wants to know.
 
-    /** Whether the driver grants by what is known. Once it does, it does until the next {@link #enter}. */
+    /**
+     * Whether the driver has granted this place, as of the last known queue. A grant counts until the next
+     * {@link #enter}.
+     */
     boolean isGranted() {
         return granted;
     }
 
+    /** Whether our node is known to have existed after every change that is known. */
     boolean isStanding() {
         return session.watches().tellsDeletionOf(node.path()) && isInOrder();
     }
@@ -121,18 +141,22 @@ final class QueuePlace {
         return view.isInOrder(spec);
     }
 
-    /** Whether a node that came after the list may stand in front and keep this one from being granted. */
+    /**
+     * Whether a node may have appeared in front since the list was taken, and would keep this one from being granted.
+     */
     boolean mayHaveNewNodeInFront() {
         Optional<LockNode> inFront = spec.nodeInFrontOf(self);
         return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
     }
 
+    /** Whether no other node is known below the path. */
     boolean isAlone() {
         return view.hasOneNode();
     }
 
     // ---- Decide.
 
+    /** Decides again, since something has changed. */
     void decide() {
         waiter.guard(() -> {
             if (isGrantedOrWatches(decision(), false)) {
@@ -141,12 +165,19 @@ final class QueuePlace {
         });
     }
 
+    /**
+     * Asks the driver. If our own node is not in the queue any more, the place waits for its own watch to tell that.
+     */
     private Decision decision() {
         Decision decision = view.queue(spec).decideOnOwn(self);
         return decision == null ? Decision.waitFor(self) : decision;
     }
 
-    /** Leaves the order if it is granted; else watches what it waits for. A {@code fresh} list was taken just now. */
+    /**
+     * Follows a decision: leaves the order if the place is granted, and otherwise watches what it waits for.
+     * {@code fresh} means that the list was taken just now, so that no node in it can have gone unnoticed. Returns
+     * whether it is granted.
+     */
     private boolean isGrantedOrWatches(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
             throw new LockRefusedException("the lock " + view.path + " refuses this request: " + never.reason());
@@ -162,12 +193,18 @@ final class QueuePlace {
         return decision instanceof Decision.Granted;
     }
 
-    /** Watches what keeps the request from being granted, or asks for a list. The driver waits for {@code blocking}. */
+    /**
+     * Watches what keeps the place from being granted, or puts the request in doubt. The driver waits for the
+     * {@code blocking} nodes.
+     */
     private void await(List<LockNode> blocking, LockQueue queue, boolean fresh) {
         List<LockNode> blockingBoth = mayPrepare() ? queue.blockingNeighbourToo(self, blocking) : List.of();
-        boolean prepares = !fresh && isBehindWaiter; // what it watched, for which the one in front waited, is gone
+        // True if the nodes that both places waited for are gone, so that the place in front has its turn now.
+        boolean prepares = !fresh && isBehindWaiter;
         isBehindWaiter = !blockingBoth.isEmpty();
         List<LockNode> next = isBehindWaiter ? blockingBoth : blocking;
+        // True if nothing can have gone unnoticed, or if that does not matter because the deletion of the next nodes
+        // is a grant.
         boolean isKnown =
                 fresh || order.hearsOf(next) || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
         if (isKnown) {
@@ -175,13 +212,13 @@ final class QueuePlace {
             return;
         }
         if (prepares) {
-            isBehindWaiter = false; // once is enough
+            isBehindWaiter = false; // to prepare once is enough
             watch(blocking, true);
         }
         waiter.onDoubt();
     }
 
-    /** Whether a deletion alone can grant. Where nodes may appear in front it takes a list anyway. */
+    /** Whether a deletion alone can be a grant. Where nodes may appear in front, a grant takes a list anyway. */
     private boolean mayPrepare() {
         return spec.isFifo() && spec.nodeInFrontOf(self).isEmpty();
     }
@@ -190,7 +227,7 @@ final class QueuePlace {
 
     private void watch(List<LockNode> next, boolean ownToo) {
         if (ownToo) {
-            watchOwnNode(); // first: then its end is known first
+            watchOwnNode(); // first: so its end is known before that of any other
         }
         order.watch(next);
     }

@@ -29,16 +29,16 @@ import java.util.TreeMap;
 
 /**
  * The queue of one lock path as one session sees it, and the requests of this client that wait in it. What is seen is
- * the last list, less the nodes that are known to be gone since. Each request has a {@link QueuePlace}, and a {@link
- * ServingOrder} says for which of them to decide.
+ * the last list, less the nodes that are known to be gone since. Each request has a {@link QueuePlace}, and a
+ * {@link ServingOrder} says for which place to decide.
  *
- * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see {@link
- * QueuePlace#mayHaveNewNodeInFront}). So what is left of the list may show too many nodes in front of ours, never too
- * few, and by the first law of drivers what is granted with too many is granted with fewer. The end of our own node is
- * known first: it is watched before any predecessor is, and the events of one connection arrive in the order of the
- * changes. After a reconnect they do not, since the server goes through the watches in any order; nor do all come if
- * one is found to be missing. So until a list was taken after that, what is seen here is not {@linkplain #isInOrder in
- * order}.
+ * <p><b>Why a deletion is as good as a list.</b> New nodes come only behind those that were listed (but see
+ * {@link QueuePlace#mayHaveNewNodeInFront}). So what is left of the list may show too many nodes in front of ours,
+ * never too few. By the first law of drivers, what is granted with too many nodes in front is granted with fewer. The
+ * end of our own node is known first: our node is watched before any predecessor is, and the events of one connection
+ * arrive in the order of the changes. After a reconnect they do not, since the server goes through the watches in any
+ * order. They are not complete, either, once an event was found to be missing. So until the next list was taken after
+ * that, what is seen here is not {@linkplain #isInOrder in order}.
  *
  * <p>Confined to the engine thread.
  */
@@ -47,13 +47,13 @@ final class QueueView implements WatchRegistry.Subscriber {
     final Session session;
     final String path;
     private final NodeCleaner cleaner;
-    private final Runnable onEmpty;
+    private final Runnable onEmpty; // when nobody waits here any more
     final Set<QueuePlace> places = new LinkedHashSet<>();
-    private final ServingOrder servedInOrder = new ServingOrder();
+    private final ServingOrder servedInOrder = new ServingOrder(); // shared by the places of FIFO drivers
     private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less what is gone
-    private final Set<String> goneSince = new HashSet<>();
+    private final Set<String> goneSince = new HashSet<>(); // names in the list whose nodes are gone
     private ChildrenSnapshot list;
-    private int listedIn;
+    private int listedIn; // what Session.order() was when the list was taken
     private long decidedBy = -1; // the mzxid of the rule, once a list had one
     private boolean watchesRule;
 
@@ -70,22 +70,27 @@ final class QueueView implements WatchRegistry.Subscriber {
 
     // ---- What is seen.
 
-    /** Takes a list, unless the one here is later: an older one may lack a node that waits here and is not woken. */
+    /**
+     * Takes over a list, unless the one here is later. An older list may lack a node that waits here, which would
+     * then never be woken.
+     */
     void accept(ChildrenSnapshot taken) {
         if (taken != list && taken.turn(path) >= list.turn(path)) {
             list = taken;
             listedIn = session.order();
             goneSince.clear();
             queues.clear();
-            noteRule(); // before its watch tells
+            // A list may bring a new rule before the watch of the rule does.
+            noteRule();
         }
     }
 
-    /** Whether nothing is known here but what this list showed. */
+    /** Whether this list is all that is known here. */
     boolean isAsIn(ChildrenSnapshot taken) {
         return list == taken && goneSince.isEmpty();
     }
 
+    /** The queue as the driver of this lock sees it. */
     LockQueue queue(LockSpec spec) {
         LockQueue known = queues.get(spec.driver());
         if (known == null) {
@@ -95,23 +100,26 @@ final class QueueView implements WatchRegistry.Subscriber {
         return known;
     }
 
+    /** A node of the list is gone. */
     private void noteGone(String name) {
         goneSince.add(name);
         queues.values().forEach(queue -> queue.remove(name));
     }
 
-    /** Whether events are heard in the order of the changes, and the rule in force is known. */
+    /** Whether events arrive in the order of the changes, and the rule in force is known. */
     boolean isInOrder(LockSpec spec) {
         boolean knowsRule = !spec.hasSharedRule()
                 || (rule().isPresent() && session.watches().tellsContentOf(path));
         return session.isConnected() && listedIn == session.order() && knowsRule;
     }
 
+    /** Whether the end of this node would be heard of: it is one of this session, or it is watched. */
     boolean isKnownToStand(LockNode other) {
         return session.nodes().has(NodeId.in(other.name()))
                 || session.watches().tellsDeletionOf(LockPath.child(path, other.name()));
     }
 
+    /** Whether there is only one node below the path, as far as is known. */
     boolean hasOneNode() {
         return list.names(path).stream()
                         .filter(name -> !goneSince.contains(name))
@@ -126,7 +134,10 @@ final class QueueView implements WatchRegistry.Subscriber {
 
     // ---- The requests that wait.
 
-    /** A place for a node of ours in the list. It is to {@linkplain QueuePlace#watch watch} before it enters. */
+    /**
+     * Gives a node of ours, which is in the list, a place here. The place has to {@linkplain QueuePlace#watch watch}
+     * before it enters.
+     */
     QueuePlace place(LockSpec spec, OwnNode node, LockNode self, QueuePlace.Waiter waiter) {
         ServingOrder order = spec.isFifo() ? servedInOrder : new ServingOrder();
         QueuePlace place = new QueuePlace(this, order, spec, node, self, waiter);
@@ -134,6 +145,10 @@ final class QueueView implements WatchRegistry.Subscriber {
         return place;
     }
 
+    /**
+     * Ends the view when nobody waits here any more. The watch of the rule stays a while: the next waiter may come
+     * soon, and would have to set it again.
+     */
     void endIfEmpty() {
         if (places.isEmpty()) {
             if (watchesRule) {
@@ -153,7 +168,10 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
     }
 
-    /** Another rule than before puts all in doubt. A list for requests without a rule lacks it, and changes nothing. */
+    /**
+     * Notes the rule of the list. If it differs from the last one, all requests are in doubt. A list that was taken
+     * for requests without a shared rule brings no rule, and changes nothing.
+     */
     private void noteRule() {
         long before = decidedBy;
         decidedBy = rule().map(rule -> rule.stat().getMzxid()).orElse(before);
@@ -162,10 +180,14 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
     }
 
+    /** Puts all requests in doubt. Each of them may leave at once, so this goes through a copy. */
     private void putInDoubt() {
         List.copyOf(places).forEach(place -> place.waiter.onDoubt());
     }
 
+    /**
+     * The watch of the rule has read it. If it differs from the one by which the drivers decided, all are in doubt.
+     */
     @Override
     public void onRead(String rulePath, Content content) {
         if (decidedBy >= 0 && decidedBy != content.stat().getMzxid()) {
@@ -173,13 +195,15 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
     }
 
-    /** Our nodes are gone too then, and their own watches tell. */
+    /** The path is gone, and so are our nodes: their own watches tell. */
     @Override
     public void onGone(String rulePath) {
         watchesRule = false;
     }
 
-    /** Each is told by an error of its own, which gets the stack trace of its thread. */
+    /**
+     * Each request gets an error of its own, because the thread that hears of it puts its stack trace into the error.
+     */
     @Override
     public void onRefused(String rulePath, Answer<?> answer) {
         watchesRule = false;
@@ -188,16 +212,17 @@ final class QueueView implements WatchRegistry.Subscriber {
     }
 
     /**
-     * The places that are served one after another. Under drivers that serve in order ({@link
-     * dev.zkrecipes.core.spi.FifoDriver}) none is granted before the first, so only the first is decided for and has
-     * its predecessors watched. They all share one order. Each request under another driver has an order of its own.
+     * The places that are served one after another. Drivers that serve in order
+     * ({@link dev.zkrecipes.core.spi.FifoDriver}) grant none before the first, so only the first is decided for and
+     * has its predecessors watched. All places of such drivers share one order. Each request under another driver has
+     * an order of its own.
      *
      * <p>Each deletion of a predecessor arrives in {@link #onGone(String)}, from which the driver is asked again.
      */
     final class ServingOrder implements WatchRegistry.Subscriber {
         private final TreeMap<LockNode, QueuePlace> waiting = new TreeMap<>();
         private final Set<String> watched = new HashSet<>(); // names of the nodes that the first waits for
-        private boolean advancing;
+        private boolean advancing; // whether the loop in advance() is at work
 
         // ---- The places.
 
@@ -205,6 +230,7 @@ final class QueueView implements WatchRegistry.Subscriber {
             waiting.put(place.self, place);
         }
 
+        /** Returns whether the place waited here. */
         boolean leave(QueuePlace place) {
             return waiting.remove(place.self, place);
         }
@@ -213,7 +239,7 @@ final class QueueView implements WatchRegistry.Subscriber {
             return !waiting.isEmpty() && waiting.firstEntry().getValue() == place;
         }
 
-        /** Decides for the first, and for those behind it as long as nothing is left to wait for. */
+        /** Decides for the first place. If it leaves, decides for the next one, and so on. */
         void advance() {
             if (advancing) {
                 return; // the loop below continues with the new first
@@ -235,6 +261,7 @@ final class QueueView implements WatchRegistry.Subscriber {
 
         // ---- The nodes that the first waits for.
 
+        /** Whether the end of each of these nodes would be heard of. */
         boolean hearsOf(List<LockNode> nodes) {
             for (LockNode node : nodes) {
                 if (!watched.contains(node.name()) && !isKnownToStand(node)) {
@@ -244,7 +271,10 @@ final class QueueView implements WatchRegistry.Subscriber {
             return true;
         }
 
-        /** Watches these nodes and no others. The next in order usually waits for most of them: the rest is sent. */
+        /**
+         * Watches these nodes and no others. The next place usually waits for most of the nodes that are watched
+         * already, so only the difference is sent.
+         */
         void watch(List<LockNode> next) {
             for (LockNode node : next) {
                 if (watched.add(node.name())) {
@@ -275,6 +305,9 @@ final class QueueView implements WatchRegistry.Subscriber {
             }
         }
 
+        /**
+         * Tells the first place that a node is gone. An exception on the way fails only the request of that place.
+         */
         private void tellFirstOfEnd(String nodePath) {
             if (!waiting.isEmpty()) {
                 QueuePlace first = waiting.firstEntry().getValue();
@@ -282,12 +315,17 @@ final class QueueView implements WatchRegistry.Subscriber {
             }
         }
 
+        /**
+         * A node that was waited for is gone. If it belongs to this session, that may be the end of the session,
+         * which deletes its nodes in any order: ours may be gone as well. Then the answer to a request of the session
+         * is awaited, which shows that the session lives; whoever holds the node, or deletes it, hears of it at once.
+         */
         private void onGone(QueuePlace first, String nodePath) {
             String name = LockPath.name(nodePath);
             if (session.nodes().awaitEnd(NodeId.in(name), () -> tellFirstOfEnd(nodePath))) {
                 session.keepAlive().onNodeGone(nodePath);
                 cleaner.onNodeGone(nodePath);
-                return; // the end of the session deletes its nodes in any order, and ours may be gone as well
+                return;
             }
             noteGone(name);
             if (first.isInOrder()) {

@@ -32,7 +32,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the requests of one client share, and which of them are under way. Thread-safe. */
+/**
+ * What the requests of one client share, and which of them are under way. Thread-safe, except for what is said to
+ * belong to the engine thread.
+ */
 public final class Requests {
     private record QueueKey(Session session, String path) {}
 
@@ -42,17 +45,20 @@ public final class Requests {
     private final SessionSource sessions;
     final NodeCleaner cleaner;
     private final Pauses pauses;
-    private final byte[] nodeData;
-    final String rootName;
+    private final byte[] nodeData; // what nodes carry, unless the options of a lock say otherwise
+    final String rootName; // what messages call the node that all paths are below
     private final Function<String, LockException> notConnected;
     private final Map<QueueKey, QueueView> queues = new HashMap<>(); // those that requests wait in
-    private final Set<SessionTask> open = ConcurrentHashMap.newKeySet();
-    private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // what ends each of them
+    private final Set<SessionTask> open = ConcurrentHashMap.newKeySet(); // requests that are under way
+    private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // each fails an awaited answer
     private volatile boolean closed;
-    private volatile @Nullable Throwable failure;
+    private volatile @Nullable Throwable failure; // why the client has ended itself, if it has
     long newest; // the last transaction that made a node of this client; on the engine thread
 
-    /** {@code rootName} is what all paths are below; {@code notConnected} adds what follows from that to an error. */
+    /**
+     * {@code rootName} names the node that all paths are below, in messages. {@code notConnected} makes the error
+     * that tells of a missing connection; its argument is what follows from that.
+     */
     public Requests(
             EngineScheduler scheduler,
             SessionSource sessions,
@@ -71,9 +77,10 @@ public final class Requests {
     }
 
     /**
-     * A node was made by the transaction {@code zxid}, on which its fencing token rests. What is made after {@code
-     * newestBefore}, which was {@link #newest} when it was asked for, has a greater number, unless the servers have
-     * forgotten something. On the engine thread.
+     * Notes that a node was made by the transaction {@code zxid}, from which its fencing token is made.
+     * {@code newestBefore} is what {@link #newest} was when the create was sent. Whatever is made later has a greater
+     * number, unless the servers have forgotten something. If they have, tokens begin below the old ones, and the log
+     * says so. On the engine thread.
      */
     void made(OwnNode node, long zxid, long newestBefore) {
         if (zxid <= newestBefore) {
@@ -103,17 +110,25 @@ public final class Requests {
         return pauses;
     }
 
-    /** What the nodes carry; nobody changes it. {@code ofAll} are the options of what the lock is acquired with. */
+    /**
+     * The data of a lock's nodes: the owner label that the options of the lock name, otherwise the one in
+     * {@code ofAll}, the options of what the lock is acquired with, otherwise the client's. No copy is made, as
+     * nobody changes the data.
+     */
     byte[] nodeData(LockSpec spec, LockOptions ofAll) {
         Optional<String> label = spec.options().ownerLabel().or(ofAll::ownerLabel);
         return label.isPresent() ? OwnerLabel.encode(label.get()) : nodeData;
     }
 
+    /** An error that tells of the missing connection and of what follows from that. Any thread. */
     public LockException notConnected(String consequence) {
         return notConnected.apply(consequence);
     }
 
-    /** Tells those who wait on these paths in this session of a list that was taken just now. On the engine thread. */
+    /**
+     * Tells the requests that wait on these paths in this session of a list that was taken just now. On the engine
+     * thread.
+     */
     void tell(Session session, List<String> paths, ChildrenSnapshot list) {
         for (int i = 0; i < paths.size() && !queues.isEmpty(); i++) {
             QueueView view = queues.get(new QueueKey(session, paths.get(i)));
@@ -123,14 +138,20 @@ public final class Requests {
         }
     }
 
-    /** The queue of a path to wait in; it begins with this list if nobody waits there yet. On the engine thread. */
+    /**
+     * The queue of a path, for a request that is to wait in it. It begins with this list if nobody waits there yet.
+     * On the engine thread.
+     */
     QueueView queue(Session session, String path, ChildrenSnapshot list) {
         QueueKey key = new QueueKey(session, path);
         return queues.computeIfAbsent(
                 key, absent -> new QueueView(session, path, list, cleaner, () -> queues.remove(key)));
     }
 
-    /** Lets a request begin, unless the client is closed; returns whether it may. */
+    /**
+     * Lets a request begin, unless the client has ended; returns whether it may. The request is added before the
+     * look, so that an end of the client finds it, or is seen here.
+     */
     public boolean enter(SessionTask request) {
         open.add(request);
         boolean mayBegin = !closed;
@@ -144,12 +165,16 @@ public final class Requests {
         open.remove(request);
     }
 
-    /** A thread waits for this answer about a lock. It fails with the client, whatever becomes of the engine. */
+    /**
+     * Registers an answer that a thread waits for. The end of the client fails it, even if the engine can no longer
+     * answer.
+     */
     public void ask(String lockPath, CompletableFuture<?> question) {
         Runnable end = () -> question.completeExceptionally(closedFor(lockPath));
         questions.add(end);
         Completion.on(question, (answer, thrown) -> questions.remove(end));
-        if (closed) { // looked at afterwards: whoever closes ends those that are open then
+        // Checked after the addition: the end of the client either finds the question, or is seen here.
+        if (closed) {
             end.run();
         }
     }
@@ -160,13 +185,16 @@ public final class Requests {
         }
     }
 
-    /** No request begins any more, and no question is answered. */
+    /** From now on no request begins. Every question fails. */
     public void close() {
         closed = true;
         questions.forEach(Runnable::run);
     }
 
-    /** No request begins any more, because the client has ended of this. Returns whether that is new. */
+    /**
+     * From now on no request begins, because of what has ended the client. Returns whether this is the first such
+     * cause.
+     */
     public boolean closeBecauseOf(Throwable cause) {
         boolean isNew = failure == null;
         failure = cause;
@@ -174,19 +202,22 @@ public final class Requests {
         return isNew;
     }
 
-    /** The requests for locks, and those to give one back, that are under way and fail with the client. */
+    /**
+     * The requests for locks, and those to give one back, that are under way and fail with the client. The collection
+     * may change at any time.
+     */
     public Collection<SessionTask> open() {
         return Collections.unmodifiableSet(open);
     }
 
-    /** The error for a request that comes, or is under way, when the client has ended. Any thread. */
+    /** The error for a request that comes after the end of the client, or was under way then. Any thread. */
     public ClientClosedException closedFor(String lockPath) {
         return closed("the ZooKeeperClient of the lock " + lockPath, " and a lock on it");
     }
 
     /**
-     * The error for any call of a client that has ended. If it has ended itself, the message says to make a new client
-     * {@code andMore}.
+     * The error for any call of a client that has ended. If the client has ended itself, the message says to make a
+     * new client {@code andMore}.
      */
     public ClientClosedException closed(String client, String andMore) {
         Throwable cause = failure;

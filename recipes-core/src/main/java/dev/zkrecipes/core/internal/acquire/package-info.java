@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * The acquire loop: enter the queue, decide, wait for predecessors, grant; and the way beside it: a downgrade.
- * {@link dev.zkrecipes.core.spi.LockInternals} tells what happens at each step.
+ * Requests for locks. The acquire loop enters the queue, decides, waits for predecessors and is granted; beside it
+ * there is a shorter way, the downgrade. {@link dev.zkrecipes.core.spi.LockInternals} says what happens at each step.
  */
 @NullMarked
 package dev.zkrecipes.core.internal.acquire;

@@ -23,7 +23,13 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** One question about a lock path, or one change of it, in the session of the moment; it is not repeated. */
+/**
+ * One question about a lock path, or one change of it, in the session that the client has at the moment. It is
+ * answered, or it fails. A lost answer fails it, with one exception: if a server may have refused the client, the
+ * request is sent again, because then the server says so.
+ *
+ * <p>Confined to the engine thread, except for {@link #launch} and {@link #await}.
+ */
 public final class OneShotRequest<T> implements SessionSource.User {
     private final Requests requests;
     private final LockSpec spec;
@@ -31,7 +37,10 @@ public final class OneShotRequest<T> implements SessionSource.User {
     private final BiConsumer<OneShotRequest<T>, Session> ask;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
-    /** Messages call it by its subject: "the holders of". {@code ask} sends it; what that throws fails it. */
+    /**
+     * {@code subject} names the request in messages, as in "the holders of". {@code ask} sends it; an exception from
+     * {@code ask} fails the request.
+     */
     public OneShotRequest(
             Requests requests, LockSpec spec, String subject, BiConsumer<OneShotRequest<T>, Session> ask) {
         this.requests = requests;
@@ -40,15 +49,19 @@ public final class OneShotRequest<T> implements SessionSource.User {
         this.ask = ask;
     }
 
-    private @Nullable Session asked; // on the engine thread
+    private @Nullable Session asked; // the session in which it was sent; on the engine thread
 
+    /** Begins. The future completes on the engine thread, or with an error when the client ends. */
     public CompletableFuture<T> launch() {
         requests.ask(spec.path(), result);
         requests.scheduler().execute(() -> requests.sessions().request(this));
         return result;
     }
 
-    /** Asks, and lets the calling thread wait for the answer. */
+    /**
+     * Launches the request, and lets the calling thread wait for the answer. A request without an answer in time is
+     * withdrawn.
+     */
     public T await(Duration timeout, Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(requests.scheduler());
         Blocking.throwIfInterrupted();
@@ -62,7 +75,10 @@ public final class OneShotRequest<T> implements SessionSource.User {
         return found.get();
     }
 
-    /** Lists the path, without strangers. The list is empty if the path does not exist. */
+    /**
+     * Lists the path; the list is empty if the path does not exist. Children that only look like nodes of another
+     * kind of lock are not in it. If one of them is such a node, the request fails.
+     */
     public void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);
         session.lists().ask(group.query(), guarded(list -> {
@@ -83,6 +99,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
         }));
     }
 
+    /** Whether it is answered, has failed, or was withdrawn. */
     boolean isOver() {
         return result.isDone();
     }
@@ -95,7 +112,10 @@ public final class OneShotRequest<T> implements SessionSource.User {
         result.completeExceptionally(why);
     }
 
-    /** A request got no answer, or a refusal. */
+    /**
+     * A step got no answer, or a refusal: fails. But if a server may have refused the client, asks again: ZooKeeper's
+     * client may not even have read the refusal, and the next answer shows it.
+     */
     public void fail(String what, Answer<?> answer) {
         Session session = asked;
         if (answer.isUnsettled() && session != null && session.mayBeRefused()) {
@@ -105,11 +125,12 @@ public final class OneShotRequest<T> implements SessionSource.User {
         }
     }
 
+    /** Asks the source of sessions once more, a while later: by then there may be another session. */
     private void askAgain(Session session) {
         session.later(() -> requests.sessions().request(this));
     }
 
-    /** {@code ifLost} is what the message says if the answer was lost. */
+    /** Fails. {@code ifLost} is what the message says if the answer was lost. */
     public void fail(String what, Answer<?> answer, String ifLost) {
         fail(
                 answer.isUnsettled()
@@ -118,7 +139,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
                         : ZooKeeperErrors.of(spec.path(), what, answer));
     }
 
-    /** A receiver of answers; what it throws fails the request. */
+    /** Makes a receiver of answers. An exception from it fails the request. */
     <A> Consumer<A> guarded(Consumer<A> receiver) {
         return answer -> {
             try {
@@ -139,6 +160,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
         fail(why);
     }
 
+    /** There is no session now. The question is about this moment, so it does not wait for one. */
     @Override
     public void notNow(LockException why) {
         requests.sessions().forget(this);
@@ -151,6 +173,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
             return; // nobody waits for the answer any more
         }
         if (session == asked && !session.isConnected()) {
+            // It was sent in this session and is to be sent again, which takes a connection.
             askAgain(session);
         } else if (!session.isConnected()) {
             fail(requests.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));

@@ -31,26 +31,32 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The participants of a lock at one moment: a list, then the nodes in it; for holders, only theirs.
+ * The participants of a lock at one moment: a list, then the nodes in it. The list shows which nodes hold, so a query
+ * for holders reads no other nodes. A query for all reads all, since the label of an owner is in its node.
  *
- * <p>Nodes are read one by one, and only so many at a time: any client may have put any amount of data into one, and
- * too large an answer costs all locks their connection; the checks of leases do not wait behind ten thousand reads.
+ * <p>Nodes are read one by one: any client may have put any amount of data into a node, and an answer that is too
+ * large costs all locks of this client their connection. Only so many reads are under way at a time: what else the
+ * session sends, such as the checks of its leases, does not wait behind ten thousand of them.
+ *
+ * <p>Used by one request, on the engine thread.
  */
 public final class ParticipantQuery {
-    static final int UNDER_WAY = 100;
+    static final int UNDER_WAY = 100; // reads at a time
 
-    /** A participant, and what its node was seen to hold; nothing if the node may not be read, or was not. */
+    /**
+     * A participant, with the content of its node. The content is empty if the node may not be read, or was not read.
+     */
     public record Seen(Participant participant, Optional<Content> content) {}
 
     private final EngineScheduler clock;
     private final LockSpec spec;
     private final OneShotRequest<List<Seen>> request;
     private final boolean holdersOnly;
-    private final int most; // to read
-    private final Set<LockNode> maybeHolding = new HashSet<>(); // if they came before the last change of the rule
-    private long ruleChangedAt;
-    private String place = ""; // where the first request of the client waits, "place 2 of 3, "; empty if none does
-    private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
+    private final int most; // nodes to read
+    private final Set<LockNode> maybeHolding = new HashSet<>(); // may hold by an earlier rule
+    private long ruleChangedAt; // the last transaction that wrote the rule
+    private String place = ""; // see place()
+    private final Map<LockNode, Answer<Content>> contents = new HashMap<>(); // answers so far
 
     private ParticipantQuery(Requests requests, LockSpec spec, boolean holdersOnly, int most) {
         this.clock = requests.scheduler();
@@ -68,6 +74,7 @@ public final class ParticipantQuery {
         return new ParticipantQuery(requests, spec, false, Integer.MAX_VALUE);
     }
 
+    /** A query for holders that reads no more than {@code most} nodes, the first ones in the queue. */
     public static ParticipantQuery ofHolders(Requests requests, LockSpec spec, int most) {
         return new ParticipantQuery(requests, spec, true, most);
     }
@@ -83,11 +90,14 @@ public final class ParticipantQuery {
 
     private void read(Session session, ChildrenSnapshot list) {
         LockQueue queue = list.queue(spec);
-        List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
+        List<LockNode> nodes = List.copyOf(queue.nodes()); // a copy: the queue may change before the answers come
         Set<LockNode> holding = queue.holding();
+        // The first node of this session that waits.
         int own = Iterables.indexOf(
                 nodes, node -> !holding.contains(node) && session.nodes().has(NodeId.in(node.name())));
         place = own < 0 ? "" : "place " + (own + 1) + " of " + nodes.size() + ", ";
+        // A node that the present rule does not grant may hold by an earlier one, if it came before the rule was
+        // changed. Only the read of the node shows when it came.
         if (holdersOnly) {
             list.rule(spec.path()).ifPresent(rule -> {
                 ruleChangedAt = rule.stat().getMzxid();
@@ -109,6 +119,10 @@ public final class ParticipantQuery {
         }
     }
 
+    /**
+     * Reads one node; its answer sets off the next read. A node that is gone by now, or that may not be read, has an
+     * answer as well; anything else fails the request.
+     */
     private void readNext(Session session, Iterator<LockNode> next, int count, Runnable last) {
         if (request.isOver() || !next.hasNext()) {
             return;
@@ -127,6 +141,7 @@ public final class ParticipantQuery {
         }));
     }
 
+    /** Puts the answers together in the order of the queue. A node that is gone by now takes no position. */
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {
         List<Seen> seen = new ArrayList<>();
         int position = 0;
@@ -141,7 +156,10 @@ public final class ParticipantQuery {
         request.answer(List.copyOf(seen));
     }
 
-    /** Whether an earlier rule cannot have granted the node, and the present one does not. */
+    /**
+     * Whether the node came after the last change of the rule. Then no earlier rule can have granted it, and the
+     * present rule does not.
+     */
     private boolean cameUnderPresentRule(LockNode node, Answer<Content> answer) {
         return maybeHolding.contains(node)
                 && answer.isOk()
@@ -151,6 +169,7 @@ public final class ParticipantQuery {
     private Seen seen(LockNode node, Answer<Content> answer, int position, boolean holds) {
         Content content = answer.valueOrNull();
         Stat stat = content == null ? new Stat() : content.stat();
+        // The clocks of the server and of this process may differ, so the age may come out negative.
         Duration age = content == null
                 ? Duration.ZERO
                 : Duration.between(Instant.ofEpochMilli(stat.getCtime()), clock.wallClock());

@@ -40,23 +40,25 @@ import org.jspecify.annotations.Nullable;
  * Asks the owner of one node to give it back, from the request to its end.
  *
  * <pre>
- * SEEKING    a session
+ * SEEKING    waits for a session
  *    v
- * MARKING    read, then write with the version that was read, as often as somebody else writes in between
- *    v
- * WAITING    the node is watched
+ * MARKING    reads the node, then writes the mark with the version that was read; again if somebody else writes
+ *    v       in between
+ * WAITING    watches the node
  *    v       the grace is over
- * BREAKING   read, then delete with the version that was read
+ * BREAKING   reads the node, then deletes it with the version that was read
  *    v
  * the end    as soon as the node is gone, from any step
  * </pre>
  *
- * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again; a session
- * that ended, by way of SEEKING. The mark has an id, so that it is written once, however many attempts that takes. The
- * node that was marked is known by its czxid, so that neither a mark nor a deletion hits another of the same name: the
- * version of a node that was written is not that of a new one.
+ * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again. The end
+ * of the session leads to SEEKING, and from there to the step that is due.
  *
- * <p>Confined to the engine thread, but for what its requester does.
+ * <p>The mark has an id, so that it is written once, however many attempts that takes. The node that was marked is
+ * known by its czxid, so that a deletion does not hit a later node of the same name. Should that node come between
+ * the read and the deletion, its version tells it apart: a marked node was written to, a new one was not.
+ *
+ * <p>Confined to the engine thread, except for the methods that its requester calls.
  */
 public final class RevocationTask extends SessionTask implements Revocation, WatchRegistry.Subscriber {
 
@@ -74,16 +76,19 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     private final String nodePath;
     private final CompletableFuture<Boolean> asked = new CompletableFuture<>();
     private final CompletableFuture<RevocationOutcome> outcome = new CompletableFuture<>();
-    private final CompletableFuture<RevocationOutcome> told; // for the application
+    private final CompletableFuture<RevocationOutcome> told; // a copy for the application, completed as a callback
 
-    private @Nullable Content seen;
-    private @Nullable Timer grace;
+    private @Nullable Content seen; // what the caller has read; good for one attempt
+    private @Nullable Timer grace; // until the lease may be broken
     private Runnable unsubscribe = () -> {};
     private boolean graceOver;
-    private boolean maybeDeleted;
-    private long markedCzxid; // 0 before
+    private boolean maybeDeleted; // whether a deletion of ours may have taken effect
+    private long markedCzxid; // of the marked node; 0 before it is marked
 
-    /** {@code seen} is what the node held when it was looked at; the mark is written on that, if it is so still. */
+    /**
+     * {@code seen} is the content of the node as the caller has read it. The mark is written on it if the node has
+     * not changed since; otherwise the node is read again.
+     */
     public RevocationTask(
             Requests requests,
             Callbacks callbacks,
@@ -101,6 +106,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     // ---- What its requester does, on any thread.
 
+    /** Begins, on the engine thread. Throws if the client has ended. */
     public void launch() {
         if (!requests.enter(this)) {
             throw requests.closedFor(lockPath());
@@ -112,7 +118,10 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         return nodePath;
     }
 
-    /** Completes, on the engine thread, when the node is marked or known to be gone. */
+    /**
+     * Completes on the engine thread when the node is marked or known to be gone; fails if the task fails before
+     * that.
+     */
     public CompletableFuture<Boolean> asked() {
         return asked;
     }
@@ -164,6 +173,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }
     }
 
+    /** Continues with the step that is due, in a new session or on a new connection. */
     private void goOn() {
         if (markedCzxid == 0) {
             mark();
@@ -176,10 +186,11 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     // ---- Asking.
 
+    /** Writes the mark on what the node holds. The content that the caller has read saves the first read. */
     private void mark() {
         become(Step.MARKING);
         Content known = seen;
-        seen = null; // good for one try
+        seen = null; // good for one attempt
         if (known != null) {
             mark(known);
             return;
@@ -196,9 +207,10 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     private void mark(Content content) {
         Stat stat = content.stat();
         if (holder.sessionId() != 0 && stat.getEphemeralOwner() != holder.sessionId()) {
-            onGone(nodePath); // one of the same name, without an id, came after it
+            onGone(nodePath); // another session has made a node of the same name, so the holder's is gone
         } else if (RevocationMarks.in(content).stream()
                 .anyMatch(mark -> mark.id().equals(request.id()))) {
+            // An earlier attempt has written the mark, and its answer was lost.
             onMarked(stat);
         } else {
             byte[] data = RevocationMarks.with(request, holder.node(), content);
@@ -206,11 +218,13 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }
     }
 
+    /** The holder is asked: the grace begins, and the node is followed. */
     private void onMarked(Stat stat) {
         markedCzxid = stat.getCzxid();
         resetPace();
+        // A deadline is bounded by what a timer can count. The grace need not be.
         grace = request.grace()
-                .map(time -> Deadline.after(time, requests.scheduler()).remainingNanos()) // what a timer can count
+                .map(time -> Deadline.after(time, requests.scheduler()).remainingNanos())
                 .map(left -> requests.scheduler().schedule(Duration.ofNanos(left), () -> guard(this::onGraceOver)))
                 .orElse(null);
         asked.complete(true);
@@ -219,6 +233,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     // ---- Following.
 
+    /** Watches the node until it is gone or the grace is over. The registry of watches sees to disconnects. */
     private void follow() {
         become(Step.WAITING);
         WatchRegistry watches = session().watches();
@@ -226,6 +241,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         watches.subscribe(nodePath, this);
     }
 
+    /** Another node of the same name means that the marked one is gone. */
     @Override
     public void onRead(String path, Content content) {
         if (isIn(Step.WAITING) && content.stat().getCzxid() != markedCzxid) {
@@ -233,14 +249,15 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }
     }
 
-    /** Told by the watch, and by any answer that shows it. */
+    /** Called by the watch, and for any answer that shows that the node is gone. */
     @Override
     public void onGone(String path) {
-        if (!isIn(Step.BREAKING)) { // else it may be our own deletion, whose answer tells
+        if (!isIn(Step.BREAKING)) { // otherwise our own deletion may be the reason, and its answer tells
             endAsGone();
         }
     }
 
+    /** The node is gone. If a deletion of ours got no answer, it may be the reason, so the lease counts as broken. */
     private void endAsGone() {
         RevocationOutcome how = markedCzxid == 0
                 ? RevocationOutcome.GONE_ALREADY
@@ -263,6 +280,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }
     }
 
+    /** Deletes the node, if it still is the one that was marked. */
     private void breakIt() {
         become(Step.BREAKING);
         session().zk().read(nodePath, inThisState(answer -> {
@@ -278,7 +296,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     private void delete(int version) {
         boolean maybeBefore = maybeDeleted;
-        maybeDeleted = true; // until the answer says that it is not
+        maybeDeleted = true; // until an answer says that it is not
         write(
                 Op.delete(nodePath, version),
                 "delete",
@@ -289,13 +307,17 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
                 () -> end(() -> outcome.complete(RevocationOutcome.BROKEN)));
     }
 
-    // ---- What both have in common.
+    // ---- What marking and breaking have in common.
 
+    /**
+     * Sends a write that takes effect only if the node has the version that was read; otherwise begins with a new
+     * read.
+     */
     private void write(Op operation, String what, Runnable again, Runnable done) {
         Consumer<Answer<List<OpResult>>> next = inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> done.run();
-                // To read again tells what there is now, and what not.
+                // Reading again shows what is there now, if anything is.
                 case BADVERSION, NONODE -> again.run();
                 default -> onTrouble(what, answer, this::goOn);
             }
@@ -303,6 +325,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         session().zk().multi(List.of(operation), next);
     }
 
+    /** A step got no answer, or a refusal: continues after a pause, or ends. */
     private void onTrouble(String what, Answer<?> answer, Runnable again) {
         if (answer.code() == Code.NONODE) {
             endAsGone();
@@ -324,7 +347,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
                 : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, answer);
     }
 
-    /** Ends it with an error, unless it has ended. On the engine thread. */
+    /** Ends the task with an error, unless it has ended. */
     @Override
     public void fail(LockException why) {
         end(() -> {
@@ -344,6 +367,6 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
             grace.cancel();
         }
         last.run();
-        asked.complete(true); // unless it was, or failed
+        asked.complete(true); // no effect if it was completed before
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What is asked once of a queue without entering it: who holds and who waits, and a request to give a lock back. */
+/**
+ * Questions about a queue, and requests to its holders, by a client that does not enter the queue itself: who holds
+ * and who waits, and asking a holder to give its lock back.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.ask;
 

@@ -29,27 +29,36 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
-/** The connection of the session in use. Sessions report to it on the engine thread; any thread may ask and wait. */
+/**
+ * The connection of a client as the application sees it: that of the session in use. Sessions report to it on the
+ * engine thread; any thread may ask for the state or wait for a connection.
+ *
+ * <p>{@link ConnectionTrouble} finds out why there is no connection, and words the errors.
+ */
 public final class ClientConnection {
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
     private final Callbacks callbacks;
-    private final BooleanSupplier closing;
+    private final BooleanSupplier closing; // whether the client is being closed
     private final ConnectionTrouble trouble;
     private final HandleKind kind;
-    private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet(); // waits
-    /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
+    // Completed by a disconnect: waits that are useless without a connection.
+    private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet();
+    /** Completes with true once connected, with false once closed. There is a new one after every disconnect. */
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
     private final List<Told> listeners = new CopyOnWriteArrayList<>();
     private volatile ConnectionState state = ConnectionState.CONNECTING;
-    private volatile @Nullable Session used; // the one that was asked for last
-    private volatile Duration sessionTimeout;
+    private volatile @Nullable Session used; // the session that new requests get
+    private volatile Duration sessionTimeout; // as configured, until a server has granted one
     private volatile Duration requestTimeout;
-    private volatile Optional<ZooKeeper> handle = Optional.empty();
-    private volatile long sessionId;
+    private volatile Optional<ZooKeeper> handle = Optional.empty(); // that of the session in use
+    private volatile long sessionId; // 0 before the first connection
 
-    /** A listener and the order of its calls: one that blocks does not delay the others. */
+    /**
+     * A listener, with an executor that keeps its calls in order. As each listener has an executor of its own, a
+     * listener that blocks does not delay the others.
+     */
     private record Told(Consumer<ConnectionState> listener, Executor inOrder) {}
 
     ClientConnection(
@@ -68,13 +77,17 @@ public final class ClientConnection {
         this.requestTimeout = requestTimeoutFor(sessionTimeout);
     }
 
-    /** Begins to look for the reason if there is no connection for long. Called before the first session. */
+    /**
+     * Begins to look for the reason whenever there is no connection for long. Called before the first session is
+     * opened.
+     */
     void begin() {
         scheduler.execute(() -> trouble.watch(requestTimeout));
     }
 
     // ---- What sessions report.
 
+    /** Makes the state of this session the client's, unless the session has ended already. */
     void use(Session session) {
         if (session != used && !session.isEnded()) {
             used = session;
@@ -84,18 +97,22 @@ public final class ClientConnection {
         }
     }
 
+    /** The state of a session has changed. Only the session in use counts. */
     void onState(Session session, State state) {
         if (session == used) {
             tellState(session, state);
         }
     }
 
-    /** The login before a session has begun. */
+    /** A login has begun. It comes before the session, and may take long. */
     void logsIn() {
         trouble.onLogin();
     }
 
-    /** There is no session, and none will be opened at once. */
+    /**
+     * There is no session, and no other one is opened at once. If the identity of the client is the obstacle, the
+     * state shows that, too.
+     */
     void onObstacle(Obstacle found) {
         if (!closing.getAsBoolean()) {
             trouble.onObstacle(found);
@@ -105,18 +122,25 @@ public final class ClientConnection {
         }
     }
 
-    /** Whether a server serves though there is no connection; of a handle of the application's it may be so. */
+    /**
+     * Whether servers may serve although there is no connection. For sessions of our own, only a look at the servers
+     * shows that. Nobody looks at the servers of the application's handles, so there it is always possible.
+     */
     boolean mayBeRefused() {
         return !kind.ownsSessions() || trouble.hasSeenAServer();
     }
 
+    /**
+     * Shows the state of the session in use to the application and to threads that wait. A session that is taken for
+     * lost counts as disconnected until a committed write shows that it lives.
+     */
     private void tellState(Session session, State next) {
         sessionId = session.zk().sessionId();
         if (session.timeoutNanos() > 0) {
             sessionTimeout = Duration.ofNanos(session.timeoutNanos());
             requestTimeout = requestTimeoutFor(sessionTimeout);
         }
-        if (!closing.getAsBoolean()) { // the end of closing tells of itself
+        if (!closing.getAsBoolean()) { // at its end, a closed client reports CLOSED itself
             boolean over = next == State.CLOSED && kind instanceof HandleKind.Wrapped; // no other handle follows
             report(over ? ConnectionState.CLOSED : shown(next, session));
         }
@@ -138,7 +162,7 @@ public final class ClientConnection {
         }
     }
 
-    /** Tells the application every change, once and in order. */
+    /** Tells every listener of a change, once and in order. Nothing follows CLOSED. */
     void report(ConnectionState next) {
         if (state != next && state != ConnectionState.CLOSED) {
             state = next;
@@ -147,6 +171,7 @@ public final class ClientConnection {
         }
     }
 
+    /** What the application sees of a session. A session whose handle somebody else has closed counts as expired. */
     private static ConnectionState shown(State state, Session session) {
         return switch (state) {
             case CONNECTING -> ConnectionState.CONNECTING;
@@ -160,7 +185,10 @@ public final class ClientConnection {
 
     // ---- What any thread asks.
 
-    /** By the clock, as leases tell theirs: no later than a lease is lost, whatever the engine has come to. */
+    /**
+     * The state at this moment. It goes by the clock, as the states of leases do: once a lease says that it is lost,
+     * this says EXPIRED, even if the engine is late.
+     */
     public ConnectionState state() {
         ConnectionState told = state;
         Session session = used;
@@ -175,7 +203,7 @@ public final class ClientConnection {
     public void removeListener(Consumer<ConnectionState> listener) {
         listeners.stream()
                 .filter(told -> told.listener().equals(listener))
-                .findFirst() // one of them, if it was added twice
+                .findFirst() // only once, if it was added twice
                 .ifPresent(listeners::remove);
     }
 
@@ -187,16 +215,21 @@ public final class ClientConnection {
         return requestTimeout;
     }
 
+    /** How long a call waits for one answer: as configured, or a third of the session time-out. */
     private Duration requestTimeoutFor(Duration session) {
         Duration given = settings.requestTimeout();
         return given != null ? given : session.dividedBy(3);
     }
 
+    /**
+     * An error that says that the connection is missing and, if that is known, why. {@code consequence} says what
+     * follows.
+     */
     public LockException missing(String consequence) {
         return trouble.error(consequence);
     }
 
-    /** The servers, the state and the session. */
+    /** Names the servers, the state and the session, for people to read. */
     String describe() {
         long id = sessionId;
         String servers =
@@ -205,7 +238,7 @@ public final class ClientConnection {
                 + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout());
     }
 
-    /** The session time-out, and the one that was asked for if the server granted another. */
+    /** The session time-out, and the one that was asked for if the server has granted another. */
     private String grantedTimeout() {
         Duration granted = sessionTimeout;
         boolean isOther = kind.ownsSessions() && !granted.equals(settings.sessionTimeout());
@@ -215,18 +248,21 @@ public final class ClientConnection {
 
     // ---- Waiting.
 
-    /** Waits for a connection or the end of the client, and returns whether there is one. */
+    /** Waits for a connection or the end of the client. Returns whether there is a connection. */
     boolean await(Deadline deadline) throws InterruptedException {
         return Blocking.awaitAgain(connected, deadline).orElse(false);
     }
 
-    /** Waits for its end, at most for the request time-out and while connected. Keeps the interrupt flag. */
-    @SuppressWarnings("CollectionUndefinedEquality") // each is itself only
+    /**
+     * Waits until the future has ended, for the request time-out at most, and only while there is a connection, since
+     * no answer can come without one. Interruptions do not end the wait, and the thread keeps its flag.
+     */
+    @SuppressWarnings("CollectionUndefinedEquality") // each is equal to itself only
     public void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         untilDisconnected.add(over);
         try {
-            // Looked at afterwards: a disconnect first changes the state and then ends the waits.
+            // Checked after the wait is registered: a disconnect first changes the state and then ends the waits.
             if (state == ConnectionState.CONNECTED) {
                 Completion.on(future, (nothing, failure) -> over.complete(null));
                 Blocking.awaitQuietly(over, Deadline.after(requestTimeout, scheduler));
@@ -238,13 +274,15 @@ public final class ClientConnection {
 
     // ---- The end.
 
+    /** Ends the waits for a connection: the client is being closed, or there will be no other handle. */
     void endWaits() {
         connected.complete(false);
     }
 
+    /** The client has ended: completes every wait that is left, and reports CLOSED. */
     void end() {
         trouble.end();
-        endWaits(); // a disconnect may have begun new ones when closing began
+        endWaits(); // a disconnect may have replaced the future after the close had completed it
         handle = Optional.empty();
         report(ConnectionState.CLOSED);
         untilDisconnected.forEach(wait -> wait.complete(null));

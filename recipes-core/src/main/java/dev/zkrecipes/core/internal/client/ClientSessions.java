@@ -33,10 +33,16 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The sessions of a client: how each is opened, which of them live, and what is logged of their ends. */
+/**
+ * The sessions of a client: where they come from, which of them live, and what is logged of their ends. The client
+ * opens its sessions itself, or they are those of handles that the application gives to it.
+ *
+ * <p>Confined to the engine thread, except for {@link #living()}.
+ */
 final class ClientSessions {
     private static final Logger log = LoggerFactory.getLogger(ClientSessions.class);
 
+    // A simulation does not log in anywhere.
     private static final OpenedSessions.Login NO_LOGIN = new OpenedSessions.Login() {
         @Override
         public boolean isWanted() {
@@ -49,6 +55,7 @@ final class ClientSessions {
         }
     };
 
+    // Added to the warning of a session's end if the session was given up because no server answered it.
     private static final String LOST_DATA =
             " If servers serve, they have lost data and know less than this session has seen, or a thread of ZooKeeper's"
                     + " client has died: look for a restored or empty data directory, and for an earlier error of this"
@@ -59,15 +66,15 @@ final class ClientSessions {
     private final EngineScheduler scheduler;
     private final ClientConnection connection;
     private final BooleanSupplier closing;
-    private final Runnable onChange;
+    private final Runnable onChange; // after each change of a session's state
     private final Runnable onBeat;
     final SessionSource source;
     private final Containers containers;
-    private final Set<Session> living = ConcurrentHashMap.newKeySet();
+    private final Set<Session> living = ConcurrentHashMap.newKeySet(); // those that have not ended
 
     /**
-     * The connection is told of each session, and of each change of its state; then {@code onChange} runs. Each session
-     * beats.
+     * {@code connection} hears first of each session and of each change of its state; then {@code onChange} runs.
+     * {@code onBeat} runs as often as {@link Session#onBeat} says.
      */
     ClientSessions(
             HandleKind kind,
@@ -107,6 +114,10 @@ final class ClientSessions {
         }
     }
 
+    /**
+     * Sessions that the client opens itself. The pauses between attempts grow to
+     * {@link OpenedSessions#LONGEST_PAUSE}, whatever limit the application has set for the pauses of requests.
+     */
     private OpenedSessions opened(OpenedSessions.Login login, ZooKeeperOperations.Factory factory) {
         return new OpenedSessions(
                 login,
@@ -116,8 +127,13 @@ final class ClientSessions {
                 scheduler);
     }
 
+    /**
+     * The SASL login that comes before a session is opened, if the configuration asks for one. It may block for long,
+     * so it runs on a thread of its own.
+     */
     private OpenedSessions.Login loginFor(HandleKind.Opened servers) {
         return new OpenedSessions.Login() {
+            /** A new one each time, as the servers may have changed since. */
             private SaslLogin login() {
                 return new SaslLogin(settings.clientConfig(), ConnectString.servers(servers.connectString()));
             }
@@ -137,12 +153,14 @@ final class ClientSessions {
                 connection.logsIn();
                 EngineThreads.start("zkrecipes-login-", () -> {
                     Optional<Obstacle> trouble = login.trouble();
+                    // On the engine's own thread, because the threads of a handle inherit from the one that opens it.
                     scheduler.handOver(() -> next.accept(trouble));
                 });
             }
         };
     }
 
+    /** Moves to other servers, in the sessions that live and in all later ones. */
     void use(HandleKind.Opened servers, String connectString) {
         servers.use(connectString);
         living().forEach(session -> session.zk().handle().ifPresent(handle -> {
@@ -157,10 +175,14 @@ final class ClientSessions {
         }));
     }
 
+    /** The sessions that have not ended. Any thread may ask. */
     List<Session> living() {
         return List.copyOf(living);
     }
 
+    /**
+     * Opens a session. All who hear of its state are registered before it begins, since it may be connected already.
+     */
     private Session session(ZooKeeperOperations.Factory factory) {
         Session session = new Session(
                 factory,
@@ -174,10 +196,14 @@ final class ClientSessions {
         session.onTakenForLost(() -> connection.onState(session, session.state()));
         session.onBeat(onBeat);
         session.begin();
-        connection.use(session);
+        connection.use(session); // last: it takes over the state that the session has then
         return session;
     }
 
+    /**
+     * Tells the connection before the source of sessions: an application hears of the end of one session before it
+     * hears of the next one.
+     */
     private void onState(Session session, State state) {
         if (state == State.CONNECTED) {
             logConnection(session);
@@ -200,9 +226,14 @@ final class ClientSessions {
             return;
         }
         Duration granted = Duration.ofNanos(session.timeoutNanos());
+        // On a handle of the application's, it is not known which time-out was asked for.
         LockLog.sessionBegins(id, kind.ownsSessions() ? settings.sessionTimeout() : granted, granted);
     }
 
+    /**
+     * Logs how a session ended. While the client is being closed, the end is expected, and there is no warning. A
+     * refusal of the credentials is logged as an obstacle, and so at most once a minute.
+     */
     private void logEnd(Session session, State state) {
         LockLog.sessionEnds(session.zk().sessionId(), state);
         if (closing.getAsBoolean()) {

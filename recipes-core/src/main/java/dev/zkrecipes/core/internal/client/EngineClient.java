@@ -48,10 +48,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ties the parts of one client together and ends them. */
+/**
+ * Ties the parts of one client together and ends them. Any thread may call it.
+ *
+ * <p>A client that is closed ends in order. What stands on it ends first, for a limited time. Then every request
+ * fails and every lease ends. Then nodes are deleted, again for a limited time, if they outlive the sessions or are
+ * too many for one transaction. Then the handles are closed, and the threads end.
+ *
+ * <p>A client also ends if one of its tasks throws, because nothing that it knows can be trusted any more. Then
+ * everything ends at once.
+ */
 public final class EngineClient {
     private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
 
+    // How to reach what the public class does not show. Both are set when that class is loaded.
     private static volatile @Nullable Function<ZooKeeperClient, EngineClient> behind;
     private static volatile @Nullable Function<HandleKind, ZooKeeperClientBuilder> builders;
 
@@ -64,30 +74,37 @@ public final class EngineClient {
     private final ClientSessions sessions;
     private final NodeCleaner cleaner;
     private final Requests requests;
-    private final LockDataTable holds;
+    private final LockDataTable holds; // of all its threads
     private final @Nullable SlowWaits slowWaits;
 
-    /** What ends before the leases, so that it can give back in order what it holds. */
+    /**
+     * Something that stands on the client, such as an election. It ends before the leases do, so that it can give
+     * back in order what it holds.
+     */
     private record Standing(String path, Supplier<CompletableFuture<Void>> end) {}
 
     private final Set<Standing> standing = ConcurrentHashMap.newKeySet();
-    private volatile boolean endsStanding; // close() was called
-    private final Runnable look = this::look;
-    private final AtomicBoolean closing = new AtomicBoolean();
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private volatile boolean endsStanding; // close() was called: nothing can stand on the client any more
+    private final Runnable look = this::look; // made beforehand, since it is needed when memory has run out
+    private final AtomicBoolean closing = new AtomicBoolean(); // set once what stood on the client is over
+    private final CompletableFuture<Void> closed = new CompletableFuture<>(); // completes when the client has ended
     private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
-    private volatile @Nullable OutOfMemoryError starved; // in the middle of its end, which is then to be done again
+    private volatile @Nullable OutOfMemoryError starved; // thrown in the middle of the end, which is then repeated
 
     private EngineClient(HandleKind kind, ClientSettings settings) {
         this.kind = kind;
         this.settings = settings;
+        // With an executor of the application's, a task may run user code that waits for another thread. Then no task
+        // may run on a thread of the application's.
         this.scheduler = kind instanceof HandleKind.Simulated simulated
                 ? simulated.scheduler()
                 : new EngineExecutor(settings.callbackExecutor() != null);
         this.lastResort = scheduler instanceof EngineExecutor real ? real.lastResort : new LastResort();
+        // A simulation has no threads. So losses, which otherwise have a pool of their own, run on the executor as
+        // well.
         this.callbacks = Callbacks.on(
                 settings.callbackExecutor(),
-                kind instanceof HandleKind.Simulated ? settings.callbackExecutor() : null, // it has no other threads
+                kind instanceof HandleKind.Simulated ? settings.callbackExecutor() : null, // for losses
                 scheduler);
         Pauses pauses = new Pauses(scheduler, settings.firstRetryDelay(), settings.longestRetryDelay());
         String rootName = kind instanceof HandleKind.Opened opened
@@ -119,6 +136,7 @@ public final class EngineClient {
         scheduler.onFailure(this::endAtOnce);
     }
 
+    /** Makes a client and returns at once. Its first session is opened on the engine thread. */
     public static EngineClient start(HandleKind kind, ClientSettings settings) {
         EngineClient client = new EngineClient(kind, settings);
         if (settings.closeOnShutdown()) {
@@ -129,6 +147,10 @@ public final class EngineClient {
         return client;
     }
 
+    /**
+     * Has the client closed when the JVM ends in order: by {@code System.exit}, after the last thread, by SIGTERM,
+     * SIGINT (Ctrl-C) or SIGHUP. If the JVM is ending already, closes the client and throws.
+     */
     private void closeOnShutdown() {
         Thread closing = EngineThreads.atShutdown(this::close);
         try {
@@ -141,20 +163,22 @@ public final class EngineClient {
         }
     }
 
-    /** Called when the class of the client that applications have is loaded, so before there is one. */
+    /** Called by {@link ZooKeeperClient} when that class is loaded, hence before any client exists. */
     public static void reachedBy(
             Function<ZooKeeperClient, EngineClient> toEngine, Function<HandleKind, ZooKeeperClientBuilder> toBuilder) {
         behind = toEngine;
         builders = toBuilder;
     }
 
+    /** The engine behind the client that an application has. */
     public static EngineClient of(ZooKeeperClient client) {
         Objects.requireNonNull(client, "client");
         return Objects.requireNonNull(behind).apply(client);
     }
 
+    /** A builder of a client on handles of this kind, some of which the public class does not offer. */
     public static ZooKeeperClientBuilder builder(HandleKind kind) {
-        var unused = ZooKeeperClient.builder(); // loads the class
+        var unused = ZooKeeperClient.builder(); // loads the class, which sets the functions
         return Objects.requireNonNull(builders).apply(kind);
     }
 
@@ -180,12 +204,12 @@ public final class EngineClient {
         return sessions;
     }
 
-    /** The record of its holds. */
+    /** The record of the holds of this client. */
     public LockDataTable holds() {
         return holds;
     }
 
-    /** Null if nobody observes. */
+    /** Begins to report a request. Null if nobody is interested: no observer, no log, no warning of long waits. */
     @Nullable
     public ObservedRequest observe(LockGroup group) {
         if (settings.observers().isEmpty() && slowWaits == null && !LockLog.isForRequests()) {
@@ -261,17 +285,25 @@ public final class EngineClient {
 
     // ---- Its end.
 
-    /** See LockInternals.endBeforeClient. */
+    /**
+     * Has {@code end} called before the client ends, see {@code LockInternals.endBeforeClient}. The returned task
+     * takes that back.
+     */
     public Runnable endBefore(String path, Supplier<CompletableFuture<Void>> end) {
         Standing added = new Standing(path, end);
         standing.add(added);
-        if (endsStanding) { // looked at afterwards: whoever closes ends those that stand then
+        // Checked after the addition: a close either finds what was added, or is seen here.
+        if (endsStanding) {
             standing.remove(added);
             throw requests.closedFor(path);
         }
         return () -> standing.remove(added);
     }
 
+    /**
+     * Closes the client and waits until it has ended. The wait is limited: by the close time-out for what stands on
+     * the client, and by the request time-out for the rest. On a thread that feeds the engine there is no wait.
+     */
     public void close() {
         Duration most = beginClose() ? requestTimeout() : requestTimeout().plus(settings.closeTimeout());
         if (Blocking.mayBlock(scheduler)) {
@@ -279,7 +311,7 @@ public final class EngineClient {
         }
     }
 
-    /** Returns whether nothing, or nothing any more, has to end first. */
+    /** Begins to close the client. Returns whether nothing is left that has to end first. */
     @CanIgnoreReturnValue
     boolean beginClose() {
         endsStanding = true;
@@ -289,15 +321,18 @@ public final class EngineClient {
     }
 
     /**
-     * Has these end, and completes when all have, or the time is over. If two threads close, each has them end, and the
-     * first that need not wait any longer closes: one of them may be what the other waits for.
+     * Ends what stands on the client. Completes when all of that has ended, or the time for it is over.
+     *
+     * <p>If two threads close the client, both do this, and the client ends when the first of them need not wait any
+     * longer. The second thread may be doing the very work that the first one waits for, and that work cannot end
+     * before the second thread returns from its close.
      */
     private CompletableFuture<Void> endOf(List<Standing> first) {
         Map<Standing, CompletableFuture<Void>> ends = new LinkedHashMap<>();
         for (Standing each : first) {
             try {
                 ends.put(each, each.end().get());
-            } catch (Throwable t) { // of a recipe
+            } catch (Throwable t) { // code of a recipe, which must not keep the client from ending
                 log.warn("What stands on the lock {} could not be ended before its client is closed.", each.path(), t);
             }
         }
@@ -324,6 +359,7 @@ public final class EngineClient {
         return limited;
     }
 
+    /** Ends the client, once. No request begins from here on. */
     private void closeNow() {
         if (closing.compareAndSet(false, true)) {
             requests.close();
@@ -332,14 +368,18 @@ public final class EngineClient {
         }
     }
 
-    /** Ends leases and requests, waits a while for deletions that no session's end makes, and closes the handles. */
+    /**
+     * Ends leases and requests. Then waits a while for the deletion of nodes that the end of the sessions does not
+     * delete, and closes the handles.
+     */
     private void endInOrder() {
         List<KeepAlive.CheckedNode> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
-        throwIfStarved(); // which ends it at once
-        // Behind the tasks that hand these nodes to the cleaner.
+        throwIfStarved(); // the engine then calls endAtOnce
+        // A task of its own, to come behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }
 
+    /** Ends all leases as lost and fails all requests. Returns the nodes that were held. */
     private List<KeepAlive.CheckedNode> endLeasesAndRequests(String reason) {
         List<KeepAlive.CheckedNode> held = sessions.living().stream()
                 .flatMap(session -> session.keepAlive().all().stream())
@@ -349,7 +389,10 @@ public final class EngineClient {
         return held;
     }
 
-    /** Otherwise a thread whose request could not be failed would wait for ever. */
+    /**
+     * If memory ran out while requests were failed, throws that again, so that all of it is repeated. Otherwise a
+     * thread whose request could not be failed would wait for ever.
+     */
     private void throwIfStarved() {
         OutOfMemoryError last = starved;
         starved = null;
@@ -358,7 +401,7 @@ public final class EngineClient {
         }
     }
 
-    /** What is broken for one of them must not keep the others. */
+    /** Does something with each. An error with one of them must not keep the others from being ended. */
     private <T> void each(List<T> all, Consumer<T> action) {
         for (T one : all) {
             try {
@@ -370,6 +413,11 @@ public final class EngineClient {
         }
     }
 
+    /**
+     * Waits for deletions, if closing the handles does not delete all nodes by itself: handles of the application's
+     * stay open, some nodes are of sessions that have ended before, and too many nodes do not fit into the one
+     * transaction that ends a session.
+     */
     private void awaitDeletions(List<KeepAlive.CheckedNode> held) {
         List<Session> alive = sessions.living();
         boolean closingDeletes = kind.ownsSessions()
@@ -379,10 +427,14 @@ public final class EngineClient {
         Timer timer = scheduler.schedule(requestTimeout().dividedBy(2), () -> cleaned.complete(null));
         Completion.on(cleaned, (done, failure) -> {
             timer.cancel();
-            scheduler.execute(() -> closeHandles(held)); // in a task of its own: what it throws ends the client at once
+            scheduler.execute(() -> closeHandles(held)); // a task of its own: what it throws ends the client at once
         });
     }
 
+    /**
+     * Closes the handles on another thread, since that may block. Afterwards nobody can delete a node any more, so
+     * whoever waits for a deletion is told that it is over.
+     */
     private void closeHandles(List<KeepAlive.CheckedNode> held) {
         sessions.source.stop();
         List<Session> open = sessions.living();
@@ -398,9 +450,11 @@ public final class EngineClient {
     }
 
     /**
-     * Fail-stop: a task of the engine has thrown, so nothing that it knows can be trusted. Everything ends, in the
-     * middle of anything; the nodes go with the sessions. On the engine thread, again if it throws, as it does after
-     * all else if a handle cannot be closed or there was no memory for something.
+     * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more.
+     * Everything ends, whatever was under way; the nodes go with the sessions.
+     *
+     * <p>Runs on the engine thread, and is repeated if it throws. It throws, after everything else, if no thread can
+     * be started to close a handle, or if there was no memory for a part of the end.
      */
     private void endAtOnce(Throwable cause) {
         if (requests.closeBecauseOf(cause)) {
@@ -417,13 +471,15 @@ public final class EngineClient {
         each(held, KeepAlive.CheckedNode::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
         sessions.source.stop();
-        List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again
+        // A session counts as living until the close of every handle has begun, so a repetition finds all of them.
+        List<Session> open = sessions.living();
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
         each(open, session -> session.become(State.CLOSED));
         throwIfStarved();
         onEnded();
     }
 
+    /** Lets go of what the client had of the process: its shutdown hook and its threads. */
     private void onEnded() {
         Thread registered = hook;
         if (registered != null) {
@@ -439,17 +495,24 @@ public final class EngineClient {
         closed.complete(null);
     }
 
-    /** Ends the client because something stays half done. Any thread, near the end of its stack, too. */
+    /**
+     * Ends the client because something has stayed half done. Any thread may call this, even near the end of its
+     * stack.
+     */
     public void endBecauseOf(Throwable thrown) {
         lastResort.thrown = thrown;
         wake();
     }
 
-    /** Ends the client if anything was left in the last resort. Any thread. */
+    /**
+     * Has the engine look at the last resort, and end the client if anything was left there. Any thread may call
+     * this.
+     */
     public void wake() {
         scheduler.execute(look);
     }
 
+    /** Throws what was left in the last resort. What a task throws ends the client. */
     private void look() {
         Throwable thrown = lastResort.thrown;
         if (thrown != null) {

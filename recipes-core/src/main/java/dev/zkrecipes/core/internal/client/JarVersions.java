@@ -11,12 +11,16 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The oldest jars that this library works with, each known by a method that came with it: a client is not made with an
- * older one, as it would show as a missing method in the middle of an acquire. {@code LinkageTest} proves that these
- * have all that is called. The method is called, as a native image would have to be told of one that is looked up.
+ * The oldest jars that this library works with. The build of an application may settle on older ones, which would
+ * show as a missing method in the middle of an acquire. So the versions are checked when a client is made. Each jar
+ * is known by a method that came with the oldest version. {@code LinkageTest} proves that these versions have all
+ * that is called.
+ *
+ * <p>The methods are called and not looked up by name, because a native image would have to be told of a method that
+ * is looked up.
  */
 public final class JarVersions {
-    static final String OLDEST_ZOOKEEPER = "3.6.0";
+    static final String OLDEST_ZOOKEEPER = "3.6.0"; // the first with reads in a multi
 
     static final String OLDEST_GUAVA = "23.3";
 

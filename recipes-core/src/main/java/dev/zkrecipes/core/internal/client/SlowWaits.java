@@ -22,21 +22,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
-/** Tells observers once of each request that waits for long, and warns of its lock once a minute. Thread-safe. */
+/**
+ * Tells observers once of each request that waits for long. The log warns once a minute of each lock for which such a
+ * request waits. Any thread adds requests; on the engine thread they are looked at once a second while any wait.
+ *
+ * <p>A warning names the holders, so it costs a look at the queue. The limit to one a minute holds for each lock,
+ * however many requests wait for it.
+ */
 final class SlowWaits {
     static final Duration PERIOD = Duration.ofSeconds(1);
-    private static final long PAUSE = Duration.ofMinutes(1).toNanos();
-    private static final String CANDIDATE = "latch-"; // for leadership: it stands by
-    private static final int NAMED = 3; // holders, in a warning
+    private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // between two warnings of one lock
+    private static final String CANDIDATE = "latch-"; // for leadership, which stands by for as long as it takes
+    private static final int NAMED = 3; // how many holders a warning names
 
-    private final long after;
+    private final long after; // nanoseconds
     private final Requests requests;
     private final ClientConnection connection;
     private final Set<ObservedRequest> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
-    private final AtomicBoolean armed = new AtomicBoolean();
+    private final AtomicBoolean armed = new AtomicBoolean(); // whether the next look is scheduled
     private final Map<Subject, Long> warnedAt = new HashMap<>(); // on the engine thread
 
-    /** What is warned of once a minute: who has the lock, or that there is no connection. */
+    /** What is warned of once a minute: the holders of a lock, or a missing connection. */
     private record Subject(String path, boolean isConnected) {}
 
     SlowWaits(Duration after, Requests requests, ClientConnection connection) {
@@ -45,6 +51,7 @@ final class SlowWaits {
         this.connection = connection;
     }
 
+    /** Watches a request from its beginning. The next look drops it if it is over by then. */
     void add(ObservedRequest begun) {
         if (!begun.group().all().get(0).kind().equals(CANDIDATE)) {
             waits.add(begun);
@@ -59,7 +66,7 @@ final class SlowWaits {
     }
 
     private void look() {
-        armed.set(false); // first: what is added from now on arms it
+        armed.set(false); // first: a request that is added from now on schedules the next look
         long now = requests.scheduler().nanoTime();
         warnedAt.values().removeIf(at -> now - at >= PAUSE);
         waits.removeIf(wait -> !wait.isWaiting());
@@ -75,6 +82,10 @@ final class SlowWaits {
         }
     }
 
+    /**
+     * Warns of one lock of a request, unless it was warned of in the last minute. Requests come here with the longest
+     * wait first, so that is the one that is logged.
+     */
     private void warn(ObservedRequest wait, LockSpec spec, long now) {
         Duration waited = Duration.ofNanos(now - wait.askedAt());
         boolean isConnected = connection.state() == ConnectionState.CONNECTED;
@@ -87,7 +98,7 @@ final class SlowWaits {
         } else {
             ParticipantQuery query = ParticipantQuery.ofHolders(requests, spec, NAMED + 1);
             Completion.on(query.request().launch(), (holders, failure) -> {
-                // Without a place, it waits behind a holder of this process, or is granted by now.
+                // A request without a place in the queue waits behind a holder of this process, or is granted by now.
                 if (holders == null || !query.place().isEmpty() || (wait.group().isSingle() && wait.isWaiting())) {
                     String seen =
                             holders == null ? String.valueOf(failure) : query.place() + "held by " + names(holders);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** A client from its start to its end: its connection, its sessions, and what has to end before it. */
+/**
+ * A client from its start to its end: its parts and how they are tied together, its connection, its sessions, and
+ * what has to end before the client does.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.client;
 

@@ -35,7 +35,15 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A foreign lock as one of ours, with holds in a table of its own or in that of the client on which it works. */
+/**
+ * Makes a {@link ForeignLock} a lock of this library. A foreign lock belongs to another library, or is composed of
+ * locks of several clients. This class adds owners and re-entry, leases, and the view as a
+ * {@code java.util.concurrent} lock.
+ *
+ * <p>Holds are recorded as those of the engine are: in a table of this lock's own, or in that of the client on which
+ * it works. A request blocks on the calling thread, inside the foreign lock. No engine sees it, so the table is told
+ * when a request begins and ends: the check for dead owners needs to know who waits. Thread-safe.
+ */
 public final class AdaptedLock extends OwnedLock {
     private final ForeignLock foreign;
 
@@ -57,6 +65,10 @@ public final class AdaptedLock extends OwnedLock {
         this.foreign = foreign;
     }
 
+    /**
+     * A lock that works on no client, with a table of its own. The name of its nodes only has to be well-formed,
+     * because it makes none.
+     */
     public static AdaptedLock of(ForeignLock foreign, Callbacks callbacks) {
         return new AdaptedLock(
                 foreign,
@@ -67,7 +79,10 @@ public final class AdaptedLock extends OwnedLock {
                 new LockDataTable(List.of(), System::nanoTime));
     }
 
-    /** A lock that works on the client of another one, for nodes of whose kind it is taken. */
+    /**
+     * A lock that works on the client of {@code on} and shares the table of that client. It is reported under the
+     * kind of node that {@code on} makes.
+     */
     public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
         EngineClient client = on.client();
         String nodeName = on.group().all().get(0).nodeName();
@@ -76,6 +91,10 @@ public final class AdaptedLock extends OwnedLock {
 
     // ---- Acquiring.
 
+    /**
+     * Sends the request through the foreign lock, on the calling thread. Whatever is thrown, the table no longer
+     * counts the request as waiting, and observers hear how it ended.
+     */
     @Override
     Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible) throws InterruptedException {
         ObservedRequest observed = begin();
@@ -83,11 +102,13 @@ public final class AdaptedLock extends OwnedLock {
             Optional<Lease> lease =
                     ask(mode, most, isInterruptible).map(hold -> open(hold, this::mineToOpen, observed));
             if (observed != null) {
-                observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted
+                observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // no effect if it was granted
             }
             return lease;
         } catch (Throwable t) {
-            if (t instanceof VirtualMachineError) { // the foreign lock may be left with what nobody gives back
+            if (t instanceof VirtualMachineError) {
+                // The error may have come between the grant and the return of the foreign hold. Then nobody could
+                // give it back. So the client ends, if there is one.
                 lastResort.thrown = t;
                 wakeEngine();
             }
@@ -100,15 +121,22 @@ public final class AdaptedLock extends OwnedLock {
         }
     }
 
+    /**
+     * Tells observers and the table that a request begins. The caller must see to it that the table hears of its end.
+     */
     private @Nullable ObservedRequest begin() {
         ObservedRequest observed = worksOn == null ? null : worksOn.observe(group);
         table.beginWait(group);
         if (worksOn == null) {
-            table.forgetDeadOwners(); // nobody else does
+            table.forgetDeadOwners(); // without a client, no session beats that would do it
         }
         return observed;
     }
 
+    /**
+     * Translates the request into a call of the foreign lock. A try neither waits for a holder nor ends by an
+     * interruption.
+     */
     private Optional<ForeignLock.Hold> ask(Mode mode, @Nullable Duration most, boolean isInterruptible)
             throws InterruptedException {
         if (mode == Mode.TRY) {
@@ -119,7 +147,10 @@ public final class AdaptedLock extends OwnedLock {
         return Optional.of(isInterruptible ? foreign.acquire() : foreign.acquireUninterruptibly());
     }
 
-    /** Whatever is thrown in here, the foreign hold is given back. */
+    /**
+     * Opens a hold on what the foreign lock has granted. Whatever is thrown in here, the foreign hold is given back,
+     * since nobody else knows of it. {@code record} finds the record of the hold's owner.
+     */
     private Hold open(ForeignLock.Hold hold, Supplier<LockData> record, @Nullable ObservedRequest observed) {
         LockData data;
         ForeignHeld held;
@@ -133,6 +164,9 @@ public final class AdaptedLock extends OwnedLock {
         return Hold.open(this, Grant.of(held), data, observed);
     }
 
+    /**
+     * The time for which a hold may last. Null without a limit, and without a client whose scheduler could count it.
+     */
     private @Nullable HoldLimit limit() {
         return worksOn == null
                 ? null
@@ -144,8 +178,10 @@ public final class AdaptedLock extends OwnedLock {
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         requireOpen();
+        // First: a foreign lock whose leases belong to threads throws here, before anything has begun.
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
         ObservedRequest observed = begin();
+        // A foreign lock may complete its future on any thread. Whatever follows from that runs among the callbacks.
         Executor delivery = task -> {
             table.endWait(group);
             callbacks().run(task);
@@ -157,7 +193,10 @@ public final class AdaptedLock extends OwnedLock {
 
     // ---- Its holds.
 
-    /** The foreign lock has waited. */
+    /**
+     * Only throws the failure of the release. There is nothing to wait for here: if the foreign lock waits for its
+     * release, it has done so when it was called.
+     */
     @Override
     public void confirm(Hold closed, boolean tells) {
         CompletableFuture<Void> givenBack = closed.givenBack();
@@ -170,6 +209,7 @@ public final class AdaptedLock extends OwnedLock {
         }
     }
 
+    /** Throws without a client: no thread of ours could close the hold later. */
     @Override
     public EngineScheduler timers() {
         if (worksOn == null) {
@@ -180,7 +220,7 @@ public final class AdaptedLock extends OwnedLock {
         return worksOn.scheduler();
     }
 
-    /** The foreign lock may block. */
+    /** Runs among the callbacks, not on the engine thread, because the release of a foreign lock may block. */
     @Override
     public void runClose(Runnable close) {
         callbacks().run(close);
@@ -190,9 +230,13 @@ public final class AdaptedLock extends OwnedLock {
     public void verify(Hold hold) throws InterruptedException {
         hold.requireOpenAndStanding();
         held(hold).verify();
-        hold.requireOpenAndStanding(); // a part may be lost while another one is verified
+        hold.requireOpenAndStanding(); // a part that was verified may be lost while another one is being verified
     }
 
+    /**
+     * Several holds of a thread share the foreign hold, which calls its listeners until it is released. So a listener
+     * of a hold that is closed, or lost, is silenced here.
+     */
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         held(hold).listen(request -> {
@@ -202,6 +246,7 @@ public final class AdaptedLock extends OwnedLock {
         });
     }
 
+    /** What a hold of this lock stands on: a foreign lock acquires one thing, however many locks it consists of. */
     private static ForeignHeld held(Hold hold) {
         return (ForeignHeld) hold.grant().first();
     }

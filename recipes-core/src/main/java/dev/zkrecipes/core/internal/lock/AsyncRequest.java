@@ -16,15 +16,26 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One request, as a future. If that ends with anything but the grant, the request is withdrawn. */
+/**
+ * One asynchronous request, as the future that the application has. It completes with the lease, on an executor that
+ * the lock chooses. If it ends in any other way, for example because the application cancels it, the request is
+ * withdrawn.
+ *
+ * <p>A grant that cannot be handed to the application is given back. If that fails for want of stack or memory, the
+ * error goes to the {@link LastResort}, which ends the client, if there is one: otherwise the lock would stay held
+ * although nobody has a lease of it. Thread-safe.
+ */
 final class AsyncRequest extends CompletableFuture<Lease> {
     private final Origin lock;
-    private final LastResort lastResort;
+    private final LastResort lastResort; // a field, since there may be no stack left for a call
     private final Executor delivery;
     private final @Nullable ObservedRequest observed;
-    volatile @Nullable Acquisition acquisition; // null if the future has ended
+    volatile @Nullable Acquisition acquisition; // null for a foreign lock, and once the future has ended
 
-    /** {@code delivery} completes the future; the acquisition is that of a lock of the engine. */
+    /**
+     * {@code delivery} runs the task that completes this future. {@code acquisition} is the engine's request; null
+     * for a foreign lock.
+     */
     AsyncRequest(
             Origin lock, Executor delivery, @Nullable ObservedRequest observed, @Nullable Acquisition acquisition) {
         this.lock = lock;
@@ -34,12 +45,15 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         this.acquisition = acquisition;
     }
 
-    /** {@code open} makes a hold of what is granted, or gives it back. */
+    /**
+     * Lets {@code outcome} decide how this future ends. {@code open} opens a hold on what was granted; if it throws,
+     * it has given that back. {@code withdraw} runs when this future has ended, however it did.
+     */
     <T> void follow(CompletableFuture<T> outcome, Function<T, Hold> open, Runnable withdraw) {
         Completion.on(outcome, (granted, failure) -> {
             try {
                 delivery.execute(() -> deliver(granted, failure, open));
-            } catch (Throwable t) { // the lock may be held by nobody
+            } catch (Throwable t) { // nobody else gives the grant back
                 lastResort.thrown = t;
                 lock.wakeEngine();
                 completeExceptionally(t);
@@ -51,6 +65,10 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         });
     }
 
+    /**
+     * Completes this future with a new hold, or with what went wrong. If the application has cancelled the future in
+     * the meantime, nobody else can close the hold, so it is closed here.
+     */
     private <T> void deliver(@Nullable T granted, @Nullable Throwable failure, Function<T, Hold> open) {
         try {
             if (granted == null) {
@@ -66,7 +84,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
                 }
             }
         } catch (Throwable t) {
-            if (granted != null && t instanceof VirtualMachineError) { // it may be held by nobody
+            if (granted != null && t instanceof VirtualMachineError) { // the grant may not have been given back
                 lastResort.thrown = t;
                 lock.wakeEngine();
             }

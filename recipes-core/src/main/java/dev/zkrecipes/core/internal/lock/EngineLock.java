@@ -43,12 +43,20 @@ import java.util.function.UnaryOperator;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** The blocking and the asynchronous API on top of acquisitions. Thread-safe. */
+/**
+ * The blocking and the asynchronous API on top of {@link Acquisition}s. The holds of the calling thread are found by
+ * path and rule in the table of the client, whatever lock object they were acquired through. Thread-safe.
+ *
+ * <p>A thread of the application may die in here, at the end of its stack or of the heap. Whatever is thrown between
+ * the launch of a request and the return of its lease, the request leaves the queue, or the grant is given back. If
+ * even that fails, the client ends, because nobody else would ask for the deletion of the node.
+ */
 public final class EngineLock extends OwnedLock {
+    // One step from a delegating lock to its delegate. Any other lock is returned as it is.
     private static volatile UnaryOperator<InterProcessLock> unwrap = lock -> lock;
 
     private final EngineClient client;
-    private final boolean isObserved;
+    private final boolean isObserved; // false below a lock that reports its own requests
 
     private EngineLock(
             EngineClient client,
@@ -62,16 +70,26 @@ public final class EngineLock extends OwnedLock {
         this.isObserved = isObserved;
     }
 
-    /** A lock on one path; observers are not told of it unless it is observed. */
+    /**
+     * A lock on one path. {@code isObserved} is false if another lock is built on this one and reports requests of
+     * its own.
+     */
     public static EngineLock of(EngineClient client, LockSpec spec, Owner owner, boolean isObserved) {
         return new EngineLock(client, LockGroup.of(spec), owner, null, false, isObserved);
     }
 
-    /** One of two modes: the thread of the exclusive one may take the shared one, too, but not the other way round. */
+    /**
+     * One of the two modes of a lock. A thread that holds the exclusive mode may take the shared one, too. The
+     * opposite is refused, because the thread would wait for itself.
+     */
     public static EngineLock mode(EngineClient client, LockSpec spec, LockSpec other, boolean isExclusive) {
         return new EngineLock(client, LockGroup.of(spec), Owner.THREAD, other, isExclusive, true);
     }
 
+    /**
+     * Several locks as one. All members must be of one client, since one {@code multi} of one session makes all their
+     * nodes. Throws an {@link IllegalArgumentException} if the members cannot be acquired together.
+     */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
         List<LockSpec> all = members.stream()
                 .flatMap(member -> member.group().all().stream())
@@ -88,12 +106,18 @@ public final class EngineLock extends OwnedLock {
         return new EngineLock(client, group, Owner.THREAD, null, false, true);
     }
 
-    /** Called when the class of the locks that delegate is loaded, so before there is one. */
+    /**
+     * Called by the class of delegating locks when it is loaded, hence before any such lock exists. Only that class
+     * can see what its locks delegate to.
+     */
     public static void unwrapBy(UnaryOperator<InterProcessLock> delegateOf) {
         unwrap = delegateOf;
     }
 
-    /** What {@code lock} delegates to in the end; empty for a lock of another library, or of several clients. */
+    /**
+     * The engine's lock to which {@code lock} delegates in the end. Empty for a lock of another library, or of
+     * several clients.
+     */
     public static Optional<EngineLock> behind(InterProcessLock lock) {
         InterProcessLock found = Objects.requireNonNull(lock, "lock");
         for (InterProcessLock inner = unwrap.apply(found); inner != found; inner = unwrap.apply(found)) {
@@ -112,13 +136,16 @@ public final class EngineLock extends OwnedLock {
 
     // ---- Acquiring.
 
-    /** A try waits for the answer no longer than the request time-out. */
+    /**
+     * Launches a request and waits for its outcome. A try waits for nothing but the server's answer, and no longer
+     * than the request time-out. Whatever is thrown, nothing is left of the request, or the client ends.
+     */
     @Override
     Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible) throws InterruptedException {
         Duration timeout = client.requestTimeout();
         Duration limit = mode == Mode.TRY && (most == null || most.compareTo(timeout) > 0) ? timeout : most;
         Deadline deadline = limit == null ? null : Deadline.after(limit, client.scheduler());
-        if (mode == Mode.QUEUE) {
+        if (mode == Mode.QUEUE) { // a try waits for nobody, so it cannot wait for itself
             requireNoWaitForOneself();
         }
         HeldNode exclusive = toDowngrade();
@@ -141,7 +168,7 @@ public final class EngineLock extends OwnedLock {
         } catch (Throwable t) {
             try {
                 leave(wanted, opened);
-            } catch (Throwable again) {
+            } catch (Throwable again) { // the request may still be in the queue
                 lastResort.thrown = again;
                 wakeEngine();
                 throw again;
@@ -153,7 +180,10 @@ public final class EngineLock extends OwnedLock {
         }
     }
 
-    /** The caller gets an exception, so it must not be left with anything that nobody would ever give back. */
+    /**
+     * Leaves nothing of a request whose caller gets an exception. Such a caller has no lease, so nobody would ever
+     * give back what remained.
+     */
     private static void leave(Acquisition wanted, @Nullable Hold opened) {
         Grant granted = wanted.giveUpUnlessGranted();
         if (opened != null) {
@@ -167,7 +197,10 @@ public final class EngineLock extends OwnedLock {
         return isObserved ? client.observe(group) : null;
     }
 
-    /** Nothing is acquired by an interrupted thread unless the grant came first; then the flag is set again. */
+    /**
+     * Waits, and withdraws the request if the thread is interrupted. If the grant came first, the thread has the
+     * lock, and its interrupt flag is set again.
+     */
     private Optional<Grant> awaitOrLeave(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
             throws InterruptedException {
         try {
@@ -182,7 +215,10 @@ public final class EngineLock extends OwnedLock {
         }
     }
 
-    /** Empty if the lock is busy, at the end of the time or in a try. */
+    /**
+     * Waits for the outcome. Empty if the lock is busy: in a try, or when the time is over. Throws when the time is
+     * over and it is not known that the lock is busy.
+     */
     private Optional<Grant> await(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
             throws InterruptedException {
         if (deadline != null
@@ -196,12 +232,19 @@ public final class EngineLock extends OwnedLock {
                 return Optional.empty();
             }
         }
+        // There is no limit; or the outcome came just before the request could be given up, and then it counts.
         return Blocking.await(wanted.outcome(), client.scheduler());
     }
 
+    /**
+     * The lease will belong to no thread. So neither re-entry nor a downgrade can serve the request: it always
+     * queues.
+     */
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         Acquisition acquisition = new AcquireLoop(client.requests(), group, Mode.QUEUE);
+        // If another lock of this library is built on this one, the future may complete on the engine thread: such a
+        // lock does not block there.
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
         ObservedRequest observed = observe();
         AsyncRequest request = new AsyncRequest(this, delivery, observed, acquisition);
@@ -213,7 +256,11 @@ public final class EngineLock extends OwnedLock {
         return request;
     }
 
-    /** As below, of a request of {@link #acquireAsync}; empty if the lock was seen to be busy otherwise. */
+    /**
+     * Tells a recipe, at the end of a wait, why it is not known that the lock is busy. Empty if it is known, or if
+     * the request is over. {@code request} is a future of {@link #acquireAsync}; it is empty if the caller itself has
+     * seen the lock busy.
+     */
     public static Optional<LockException> unseen(
             EngineClient client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
         Optional<Acquisition> asked =
@@ -221,7 +268,10 @@ public final class EngineLock extends OwnedLock {
         return unseen(client, spec.path(), asked, waited);
     }
 
-    /** Why it is not known that the lock is busy, at the end of a wait; empty if it is. */
+    /**
+     * Why it is not known that the lock is busy, at the end of a wait; empty if it is known. A lock counts as busy
+     * only if it was seen to be and if there is still a connection, over which a change would be heard of.
+     */
     private static Optional<LockException> unseen(
             EngineClient client, String path, Optional<Acquisition> request, Duration timeout) {
         boolean seen = request.isEmpty() || request.get().wasSeenBusy();
@@ -244,6 +294,10 @@ public final class EngineLock extends OwnedLock {
 
     // ---- Its holds.
 
+    /**
+     * Waits until the server has deleted the nodes, unless an option says otherwise: then the lock is free when the
+     * close returns. Without a connection there is no wait, because the answer may be a long time coming.
+     */
     @Override
     public void confirm(Hold closed, boolean tells) {
         if (group.options().releasesInBackground()) {
@@ -263,11 +317,16 @@ public final class EngineLock extends OwnedLock {
         return client.scheduler();
     }
 
+    /** Closes on the calling thread, which may be the engine's: closing a hold of the engine never blocks. */
     @Override
     public void runClose(Runnable close) {
         close.run();
     }
 
+    /**
+     * Asks the server, by a committed check, whether the nodes are there. Throws if there is no answer in time,
+     * because then it is not known whether the lock is held.
+     */
     @Override
     public void verify(Hold hold) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
@@ -278,13 +337,14 @@ public final class EngineLock extends OwnedLock {
         client.scheduler().execute(() -> hold.grant().check(answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
-        hold.requireOpenAndStanding(); // closed meanwhile, the node may be there for another holder
+        hold.requireOpenAndStanding(); // once it is closed, its nodes may stand for another hold
         if (code != Code.OK) {
             throw new LockConnectionException("could not verify the lock " + path() + " (" + code
                     + "): it is not known whether it is held; treat it as not held, or verify again");
         }
     }
 
+    /** Adds a listener. The listeners of one hold share the watches of its nodes. */
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
@@ -301,11 +361,12 @@ public final class EngineLock extends OwnedLock {
                 .toList();
     }
 
-    /** The holders, by the list, with the data of their nodes; no other node is read. */
+    /** The holders, with the data of their nodes. The list shows who holds, so no other node is read. */
     List<ParticipantQuery.Seen> holders(Deadline deadline) throws InterruptedException {
         return seen((all, spec) -> ParticipantQuery.ofHolders(all, spec, Integer.MAX_VALUE), deadline);
     }
 
+    /** Asks about one path after another; one deadline limits all of it. */
     private List<ParticipantQuery.Seen> seen(BiFunction<Requests, LockSpec, ParticipantQuery> query, Deadline deadline)
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();

@@ -29,15 +29,23 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
-/** A lock whose holds are recorded with their owner; acquired by the engine, or by a foreign lock. Thread-safe. */
+/**
+ * A lock whose holds are recorded with their owner: a thread, or the lock object. This class finds out what a request
+ * of the calling thread can build on, such as a hold to re-enter, and which requests would wait for the thread
+ * itself. Subclasses differ in how the lock is acquired: by the engine, or by a foreign lock. Thread-safe.
+ */
 public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin permits AdaptedLock, EngineLock {
 
+    /**
+     * Who owns the holds of a lock. A thread closes its holds itself while it lives, unless it lets any thread do so.
+     * What a lock object owns, any thread may close.
+     */
     public enum Owner {
-        /** The thread that acquires the lock, re-entrantly. */
+        /** The thread that acquires the lock, and that may acquire it again. */
         THREAD,
-        /** The lock object, once at a time. */
+        /** The lock object, which is held once at a time. */
         INSTANCE,
-        /** The lock object, any number of times. */
+        /** The lock object, which is held any number of times at once, as the driver allows. */
         NOBODY
     }
 
@@ -45,14 +53,17 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     private final Callbacks callbacks;
     final LockGroup group;
     private final Owner owner;
-    final LockDataTable table;
-    private final LockData ofInstance; // what the lock object holds, unless threads do
+    final LockDataTable table; // the holds of all threads
+    private final LockData ofInstance; // holds of the lock object; unused if threads own them
     final LastResort lastResort;
-    final LockData asynchronous; // what its asynchronous requests get
-    private final @Nullable LockSpec otherMode;
-    private final boolean isExclusive; // of two modes
+    final LockData asynchronous; // holds of asynchronous requests, which belong to no thread
+    private final @Nullable LockSpec otherMode; // null unless the lock has two modes
+    private final boolean isExclusive; // whether this is the mode whose thread may take the other one, too
 
-    /** Of two modes, {@code isExclusive} is the one whose thread may take the other. */
+    /**
+     * {@code worksOn} is null for a foreign lock that works on no client. {@code otherMode} and {@code isExclusive}
+     * are for a lock of two modes, of which one thread may hold both.
+     */
     OwnedLock(
             @Nullable EngineClient worksOn,
             Callbacks callbacks,
@@ -68,6 +79,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         this.owner = owner;
         this.table = table;
         this.ofInstance = table.ofInstance();
+        // Locks that threads own share their holds, so every lock object of the client must see these, too.
         this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : LockData.ofNobody();
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
@@ -98,7 +110,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return lastResort;
     }
 
-    /** Does nothing without a client, as there is nothing of ours to end. */
+    /** Does nothing without a client, because then there are no sessions of ours to end. */
     @Override
     public final void wakeEngine() {
         if (worksOn != null) {
@@ -106,11 +118,14 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         }
     }
 
-    /** Throws if the calling thread would wait for itself. */
+    /**
+     * Throws on a thread that feeds the engine: a blocking call there would wait for what only that thread can bring.
+     */
     final void requireMayBlock() {
         Blocking.requireMayBlock(worksOn == null ? null : worksOn.scheduler());
     }
 
+    /** Throws if the client is closed. Even a re-entry is refused then: all that the client held is lost. */
     final void requireOpen() {
         if (worksOn != null) {
             worksOn.requests().requireOpen(path());
@@ -120,8 +135,9 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     // ---- What differs.
 
     /**
-     * Acquires what the caller does not hold yet; empty if the lock is busy. Waits for as long as it takes, or {@code
-     * most}. Unless it {@code isInterruptible}, interruptions do not end the wait; the flag is kept.
+     * Acquires what the caller does not hold yet. Empty if the lock is busy. {@code most} limits the wait; if it is
+     * null, a request in the queue waits for as long as it takes. If the wait is not interruptible, an interruption
+     * does not end it, and the thread keeps its flag.
      */
     abstract Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible)
             throws InterruptedException;
@@ -158,20 +174,31 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return uninterruptibly(Mode.TRY, null);
     }
 
-    /** Acquires it if it is free, and waits for the answer of a server no longer than that. */
+    /**
+     * Acquires the lock if it is free. Waits for the server's answer no longer than {@code limit}, and no longer than
+     * the request time-out.
+     */
     public final Optional<Lease> tryAtOnce(Duration limit) {
         return uninterruptibly(Mode.TRY, limit);
     }
 
+    /**
+     * Acquires without letting an interruption end the wait, for methods that do not throw
+     * {@link InterruptedException}.
+     */
     private Optional<Lease> uninterruptibly(Mode mode, @Nullable Duration most) {
         requireMayBlock();
         Lease again = reenter();
         return again != null ? Optional.of(again) : Blocking.uninterruptibly(() -> request(mode, most, false));
     }
 
-    /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
+    /**
+     * Opens one more hold on what the thread holds. Nothing but the thread's record changes: nothing is sent, and no
+     * task of the engine runs. Null if the thread holds nothing that it could re-enter.
+     */
     private @Nullable Lease reenter() {
         requireOpen();
+        // Another thread may close the hold beside which the new one would stand. Then it is looked for again.
         while (true) {
             Grant grant = toReenter();
             Lease again =
@@ -182,11 +209,19 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         }
     }
 
-    /** Throws if the calling thread would wait for itself, holding it in part or another way, or has lost it. */
+    /**
+     * Refuses a lock of which the calling thread holds a part, or which it holds in another way: the thread would
+     * wait for itself. Throws, too, if the thread has lost what it holds. What it holds as a whole, it may acquire
+     * again.
+     */
     public final void requireNotHeldInPart() {
         var unused = toReenter();
     }
 
+    /**
+     * The grant on which the calling thread can open one more hold; null if there is none. Throws if a hold is lost
+     * that its owner has not closed: the owner must not go on as if nothing had happened.
+     */
     private @Nullable Grant toReenter() {
         if (owner == Owner.INSTANCE) {
             ofInstance.requireNoneLost();
@@ -195,7 +230,10 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return mine == null ? null : mine.grantToReenter(group, otherMode);
     }
 
-    /** A lock that its object holds does not see what the calling thread holds on the path through other locks. */
+    /**
+     * Refuses to queue while the calling thread holds the path through another lock object. A lock that its object
+     * holds does not re-enter by what a thread holds, so the thread would wait for itself.
+     */
     final void requireNoWaitForOneself() {
         LockData mine = owner == Owner.INSTANCE ? table.mine() : null;
         if (mine != null) {
@@ -203,7 +241,10 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         }
     }
 
-    /** The exclusive grant from which the thread can get the shared mode without queueing; null if there is none. */
+    /**
+     * The exclusive grant from which the thread can get the shared mode without queueing; null if there is none.
+     * Refuses the opposite, a request for the exclusive mode by a thread that holds the shared one.
+     */
     final @Nullable HeldNode toDowngrade() {
         LockData mine = mine();
         Held other = mine == null || otherMode == null ? null : mine.partOn(otherMode);
@@ -221,15 +262,20 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     // ---- Holds.
 
-    /** What the caller holds; null if it holds nothing. */
+    /** The record of what the caller holds; null if the calling thread owns holds and has none. */
     final @Nullable LockData mine() {
         return owner == Owner.THREAD ? table.mine() : ofInstance;
     }
 
+    /** The record for a new hold of the caller; a thread without a record gets one. */
     final LockData mineToOpen() {
         return owner == Owner.THREAD ? table.mineToOpen() : ofInstance;
     }
 
+    /**
+     * Gives back the youngest hold of the caller, whichever lock object it was acquired through. A lost hold is
+     * closed as well; after that, the exception tells of the loss.
+     */
     @Override
     public final void release() {
         LockData mine = mine();
@@ -279,7 +325,10 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         return path() + ", " + (youngest == null ? nothing : youngest);
     }
 
-    /** Leases are not handed out; {@code unlock} gives back the thread's youngest hold. */
+    /**
+     * The view of this lock as a {@code java.util.concurrent} lock. Nobody sees its leases: {@code unlock} gives back
+     * the youngest hold of the thread.
+     */
     private final class JucLock implements Lock {
         @Override
         public void lock() {
@@ -298,6 +347,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
         @Override
         public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+            // By the contract of Lock, a time that is not positive means not to wait at all.
             Duration timeout =
                     Duration.ofNanos(Objects.requireNonNull(unit, "unit").toNanos(Math.max(0, time)));
             return tryAcquire(timeout).isPresent();

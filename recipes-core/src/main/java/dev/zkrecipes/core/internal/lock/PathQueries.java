@@ -23,7 +23,11 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.apache.zookeeper.Op;
 
-/** Questions to the server about one lock path, and its rule: each waits for one answer. Thread-safe. */
+/**
+ * Reads the queue of one lock path, and reads and changes its rule, which is the data of the path. The calling thread
+ * waits for the answers, at most for the request time-out. A request whose answer is lost fails; the error says that
+ * the outcome is not known. Thread-safe.
+ */
 public final class PathQueries {
     private static final String MAYBE_CHANGED = "it is not known whether it was changed; change it again";
 
@@ -35,6 +39,7 @@ public final class PathQueries {
         this.client = client;
     }
 
+    /** One look at the queue and at the rule, by one request. */
     public LockSnapshot snapshot() throws InterruptedException {
         return ask(
                 "the queue of",
@@ -53,8 +58,9 @@ public final class PathQueries {
     }
 
     /**
-     * Replaces the rule by the result of {@code change}, or creates the path with it. {@code change} is user code: it
-     * runs on the calling thread, and its time does not count.
+     * Replaces the rule by the result of {@code change}, or creates the path with it if there is none. If somebody
+     * else writes in between, {@code change} is called again with what is there then. {@code change} is user code: it
+     * runs on the calling thread, its time does not count against the limit, and what it throws is thrown here.
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
         String subject = "a change of the rule of";
@@ -65,6 +71,8 @@ public final class PathQueries {
             long begun = client.scheduler().nanoTime();
             byte[] rule = change.apply(read.map(Content::data));
             deadline = deadline.later(client.scheduler().nanoTime() - begun);
+            // A rule that stays the same is not written: a write would make every waiting request list the queue
+            // again.
             boolean isSame = read.isPresent() && Arrays.equals(rule, read.get().data());
             BiConsumer<OneShotRequest<Boolean>, Session> write = read.isPresent()
                     ? (request, session) -> replaceRule(request, session, rule, read.get())
@@ -85,6 +93,7 @@ public final class PathQueries {
 
     // ---- The rule.
 
+    /** Reads the rule; empty if the path does not exist. */
     private void readRule(OneShotRequest<Optional<Content>> request, Session session) {
         session.zk().read(spec.path(), answer -> {
             switch (answer.code()) {
@@ -95,7 +104,7 @@ public final class PathQueries {
         });
     }
 
-    /** Tells whether nobody wrote since it was read. */
+    /** Writes the rule unless somebody has written since it was read. Answers whether it was written. */
     private void replaceRule(OneShotRequest<Boolean> request, Session session, byte[] rule, Content read) {
         Op write = Op.setData(spec.path(), rule, read.stat().getVersion());
         session.zk().multi(List.of(write), answer -> {
@@ -107,7 +116,7 @@ public final class PathQueries {
         });
     }
 
-    /** Makes the path with the rule as its data; tells whether nobody else made it. */
+    /** Creates the path with the rule as its data. Answers false if somebody else has created the path. */
     private void makePath(OneShotRequest<Boolean> request, Session session, byte[] rule) {
         ParentMaker maker = new ParentMaker(session, spec.acl());
         maker.make(spec.path(), Optional.of(rule), answer -> {
@@ -116,12 +125,18 @@ public final class PathQueries {
                 case NODEEXISTS -> request.answer(false);
                 default -> {
                     request.fail(ZooKeeperErrors.CREATE_PATH + spec.path(), answer, MAYBE_CHANGED);
+                    // ZooKeeper never removes a container that never had a child, so those that are left over are
+                    // deleted here.
                     maker.leave(unused -> unused.forEach(container -> delete(session, container)));
                 }
             }
         });
     }
 
+    /**
+     * Deletes a container, and tries again as long as no answer comes and the session lives. A refusal is fine: the
+     * container has a child, or somebody else has deleted it.
+     */
     private static void delete(Session session, String container) {
         session.zk().multi(List.of(Op.delete(container, -1)), answer -> {
             if (answer.isUnsettled() && !session.isEnded()) {

@@ -18,7 +18,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** The thin wait of {@link dev.zkrecipes.core.Revoker} over {@link RevocationTask}s. Thread-safe. */
+/**
+ * Asks holders to give a lock back, for {@link dev.zkrecipes.core.Revoker}. The calling thread waits until each
+ * holder was asked or is gone. What follows, such as breaking a lease after its grace, each {@link RevocationTask}
+ * does on the engine thread. Thread-safe.
+ */
 public final class RevocationRequests {
     private final EngineClient client;
 
@@ -26,11 +30,16 @@ public final class RevocationRequests {
         this.client = client;
     }
 
+    /** Asks all holders of the lock. */
     public List<Revocation> ask(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
         Deadline deadline = enter(lock.path());
         return ask(holders(lock, deadline), grace, deadline);
     }
 
+    /**
+     * Asks these participants, of which there is at least one. Nothing is known of the data of their nodes, so each
+     * task begins with a read.
+     */
     public List<Revocation> ask(List<Participant> holders, Optional<Duration> grace) throws InterruptedException {
         Deadline deadline = enter(holders.get(0).path());
         return ask(holders.stream().map(RevocationRequests::unread).toList(), grace, deadline);
@@ -40,6 +49,7 @@ public final class RevocationRequests {
         return new ParticipantQuery.Seen(participant, Optional.empty());
     }
 
+    /** Refuses a call that may not wait, or that comes too late, and begins the one deadline of the call. */
     private Deadline enter(String lockPath) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
@@ -47,7 +57,10 @@ public final class RevocationRequests {
         return Deadline.after(client.requestTimeout(), client.scheduler());
     }
 
-    /** The holders; for a lock of another library, or of several clients, those among its participants. */
+    /**
+     * The holders of the lock. A lock of another library, or of several clients, tells only its participants; those
+     * among them that hold are taken.
+     */
     private static List<ParticipantQuery.Seen> holders(InterProcessLock lock, Deadline deadline)
             throws InterruptedException {
         Optional<EngineLock> engine = EngineLock.behind(lock);
@@ -59,6 +72,10 @@ public final class RevocationRequests {
                         .toList();
     }
 
+    /**
+     * Launches all tasks before it waits for the first. All nodes get a request with the same id, so that a holder of
+     * several of them is told once.
+     */
     private List<Revocation> ask(List<ParticipantQuery.Seen> holders, Optional<Duration> grace, Deadline deadline)
             throws InterruptedException {
         RevocationRequest request =
@@ -77,7 +94,7 @@ public final class RevocationRequests {
                 }
             }
             return List.copyOf(pending);
-        } catch (Throwable t) {
+        } catch (Throwable t) { // the caller gets nothing that it could close, so no lease must be broken later
             pending.forEach(RevocationTask::close);
             throw t;
         }

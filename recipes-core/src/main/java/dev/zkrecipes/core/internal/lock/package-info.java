@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** A client and its end; the blocking and the asynchronous API of its locks over requests; the record of all holds. */
+/**
+ * The locks that applications use: the blocking and the asynchronous API on top of the engine's requests, the same
+ * API around locks of other libraries, and questions about one lock path.
+ *
+ * <p>Nearly everything here runs on threads of the application. They hand tasks to the engine and park until a future
+ * has ended.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.lock;
 
