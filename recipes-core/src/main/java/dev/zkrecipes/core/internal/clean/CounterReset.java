@@ -20,12 +20,15 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Resets the counter from which ZooKeeper numbers the children of a path, long before it sticks at 2^31-1 and numbers
- * repeat: one {@code multi} checks that nobody has written to the path since it was read, deletes it, which ZooKeeper
- * refuses if anybody is below it, and creates it with the same data and ACL.
+ * Resets the counter from which ZooKeeper numbers the children of a path. The counter sticks at 2^31-1, after which
+ * numbers repeat, so it is reset long before that: the path is deleted and recreated.
  *
- * <p>ZooKeeper does not tell containers from persistent nodes: a path with data is recreated as a persistent node, any
- * other as a container, as this library creates them.
+ * <p>One {@code multi} checks that nobody has written to the path since it was read, deletes the path, and creates it
+ * again with the same data and ACL. ZooKeeper refuses to delete a path that has children, so nothing happens to a
+ * path that somebody uses.
+ *
+ * <p>A client cannot tell a container from a persistent node. A path with data is recreated as a persistent node, and
+ * any other path as a container, because that is how this library creates them. Confined to the engine thread.
  */
 public final class CounterReset {
     private final Session session;
@@ -36,14 +39,17 @@ public final class CounterReset {
         this.path = path;
     }
 
-    /** Sends it, with the deletion of {@code leaving} nodes. Tells OK, or why not, or that no answer came. */
+    /**
+     * Sends the reset. The same {@code multi} deletes the {@code leaving} nodes, which are ours. {@code done} gets
+     * OK, or the reason why nothing was changed, or a code that leaves open what has happened.
+     */
     public void send(List<OwnNode> leaving, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
-            done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete it
+            done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete the root
             return;
         }
         session.zk().read(path, content -> {
-            if (content.isOk()) { // a refusal may have a value, which is not what the path holds
+            if (content.isOk()) { // a failure may carry a value as well, but not what the path holds
                 session.zk().acl(path, access -> send(content.value(), access, leaving, done));
             } else {
                 done.accept(content);
@@ -71,11 +77,18 @@ public final class CounterReset {
         return operations;
     }
 
-    /** Whether this is what clients without ADMIN rights see of digests: nobody can log in with that. */
+    /**
+     * Whether the server hides the digest of this entry, as it does from clients without ADMIN rights. A path that
+     * was recreated with the hidden form would let nobody in.
+     */
     private static boolean isMasked(ACL acl) {
         return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
     }
 
+    /**
+     * The error for a request whose number is not granted any more while {@code others} are below the path. Lock
+     * nodes leave by themselves, but somebody has to remove any other node.
+     */
     public static LockLimitException refusedFor(String path, List<String> others) {
         return others.stream()
                 .filter(name -> !LockNode.isLockForm(name))
@@ -85,6 +98,7 @@ public final class CounterReset {
                         path, "There are " + others.size() + " other nodes, such as " + Printable.of(others.get(0))));
     }
 
+    /** The error for a request whose number is not granted any more, after ZooKeeper has refused the reset. */
     public static LockLimitException refused(String path, Code code) {
         if (code == Code.NOTEMPTY) {
             return notYet(path, "Another request has just come, or a node that is not ephemeral lies below it");

@@ -22,28 +22,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a request that is over may have left on the server: its node or, if that was never made, a container that was
- * made for it. {@link NodeCleaner} shows its states. Confined to the engine thread.
+ * What a request that is over may have left on the server: its node or, if the node was never created, containers
+ * that were created for it. {@link NodeCleaner} shows the states and what leads from one to the next. Confined to the
+ * engine thread.
  *
  * <ul>
- *   <li>ZooKeeper may refuse to delete a node that does not exist, because it looks at the rights first; so after a
- *       refusal a read tells whether it is there.
- *   <li>A node whose create got no answer is looked for behind a committed write, and twice more much later
- *       ({@link NodeCleaner#missed}); if its session has ended, when the server must have ended it, too.
- *   <li>ZooKeeper never removes a container that never had a child, so it is deleted, if it may be there and is unused.
+ *   <li>A node that was created is deleted. ZooKeeper checks the rights before it looks for the node, so it may
+ *       refuse to delete a node that does not exist. After a refusal, a read tells whether the node is there.
+ *   <li>If the create got no answer, the node is looked for behind a committed write, and twice more much later, see
+ *       {@link NodeCleaner#missed}. If the node's session has ended here, the search is repeated once the server must
+ *       have ended that session, too, and after that the node cannot exist.
+ *   <li>ZooKeeper never removes a container that never had a child. So a container that was created, or may have
+ *       been, is deleted unless somebody uses it.
  * </ul>
  */
 final class Leftover {
     private static final Logger log = LoggerFactory.getLogger(Leftover.class);
 
+    /** What a leftover waits for; nothing once it is {@code GONE}. */
     enum State {
         UNANSWERED, // the answer to its create
-        READY, // room among those that are being deleted
-        OFFLINE, // a session that is connected
+        READY, // room: only a limited number of deletions is under way
+        OFFLINE, // a connected session
         SENT, // the answer to its deletion
-        SOUGHT, // the list that may show it
+        SOUGHT, // the list that shows whether its node exists
         RESTING, // the end of a pause
-        REFUSED, // its turn among those of its path that were refused
+        REFUSED, // its turn among the refused deletions on its path
         GONE
     }
 
@@ -51,31 +55,37 @@ final class Leftover {
     final CompletableFuture<Void> gone;
     private final NodeCleaner cleaner;
     private State state = State.UNANSWERED;
-    private @Nullable Session sentIn;
-    private @Nullable Timer timer;
-    private int pauses; // because an answer was missing
-    private @Nullable Code refusal;
+    private @Nullable Session sentIn; // the session of the last deletion
+    private @Nullable Timer timer; // while it is resting
+    private int pauses; // how many there were because an answer was missing
+    private @Nullable Code refusal; // the first one, if the deletion was refused
     private int refusals;
 
-    /** {@code gone} completes at its end; exceptionally as soon as that is refused. */
+    /** {@code gone} completes once nothing is left; exceptionally as soon as ZooKeeper refuses the deletion. */
     Leftover(NodeCleaner cleaner, OwnNode node, CompletableFuture<Void> gone) {
         this.cleaner = cleaner;
         this.node = node;
         this.gone = gone;
     }
 
-    // ---- What others ask.
+    // ---- Questions.
 
+    /** Whether a request about it was sent and not answered yet. */
     boolean isUnderWay() {
         return state == State.SENT || state == State.SOUGHT;
     }
 
-    /** Whether its deletion comes before whatever is sent next in this session, and will succeed as far as is known. */
+    /**
+     * Whether its deletion was sent in this session, and nothing suggests that it will fail. Then the node is gone
+     * before the server comes to anything that the session sends next.
+     */
     boolean isAheadIn(Session session) {
         return state == State.SENT && sentIn == session && refusal == null && node.existence() == Existence.CREATED;
     }
 
-    /** Why it cannot be deleted. Each who is told gets an error of its own. */
+    /**
+     * Why the node cannot be deleted; empty if that was not refused. Each call makes a new exception for its caller.
+     */
     Optional<LockException> refusal() {
         return Optional.ofNullable(refusal)
                 .map(code -> new LockAccessException("ZooKeeper refuses to delete the lock node "
@@ -84,23 +94,30 @@ final class Leftover {
                         + node.lockPath() + ", or delete the node by hand"));
     }
 
-    /** Whether something of it is still there when this session is closed. */
+    /**
+     * Whether something of it remains when this session is closed, which deletes the session's nodes, but no
+     * container.
+     */
     boolean outlives(Session session) {
         boolean leavesContainers = node.existence() == Existence.ABSENT || isToBeFound();
         return node.session() != session || (leavesContainers && hasContainers());
     }
 
+    /** Whether nobody knows if the node exists, so that it has to be looked for. */
     private boolean isToBeFound() {
         return node.existence() == Existence.UNKNOWN || node.existence() == Existence.MISSING;
     }
 
+    /** Whether containers may exist that were created for the node and are not known to have a child. */
     private boolean hasContainers() {
         return !node.parents().map(ParentMaker::hasMadeNothing).orElse(true);
     }
 
-    // ---- Its way.
+    // ---- Sending.
 
-    /** Is sent, or waits for room; what is looked for does not, as one list serves all. */
+    /**
+     * Sends the deletion, or waits for room. A node that must first be looked for never waits: one list serves all.
+     */
     void begin() {
         if (node.existence() == Existence.IN_FLIGHT) {
             node.whenAnswered(this::send);
@@ -111,14 +128,19 @@ final class Leftover {
         }
     }
 
-    /** Is sent now, if it is just waiting for a better time. What has no connection is sent as soon as there is one. */
+    /**
+     * Sends the deletion now if it only waits for room, or for the end of a pause. Without a connection there is
+     * nothing to hurry: the deletion is sent as soon as there is one.
+     */
     void hurry() {
         if (state == State.READY || state == State.RESTING) {
             send();
         }
     }
 
-    /** Somebody has deleted this node, perhaps its own: then it need not wait any longer. */
+    /**
+     * The node at this path is gone. If it is this node, the deletion need not rest: the server will confirm it now.
+     */
     void onNodeGone(String nodePath) {
         if (!isUnderWay()
                 && node.existence() == Existence.CREATED
@@ -127,6 +149,7 @@ final class Leftover {
         }
     }
 
+    /** Sends the request that is due next, or waits for a connection. */
     private void send() {
         if (state == State.GONE) {
             return;
@@ -152,11 +175,13 @@ final class Leftover {
         }
     }
 
+    /** Notes that the deletion is being sent in this session. */
     void isSentIn(Session session) {
         sentIn = session;
         become(State.SENT);
     }
 
+    /** Begins again after a pause. */
     void rest(Duration pause) {
         rest(end -> cleaner.scheduler.schedule(pause, end));
     }
@@ -166,6 +191,7 @@ final class Leftover {
         timer = pause.apply(this::begin);
     }
 
+    /** Moves to another state. The cleaner keeps the leftovers by their states. */
     private void become(State next) {
         if (timer != null) {
             timer.cancel();
@@ -177,7 +203,9 @@ final class Leftover {
 
     // ---- The answers.
 
-    /** The server has said all that was asked, in vain if the client was closed meanwhile. */
+    /**
+     * Goes on after an answer, unless the client was closed meanwhile. There may be room for another deletion now.
+     */
     void then(Runnable next) {
         if (isUnderWay()) {
             next.run();
@@ -185,7 +213,7 @@ final class Leftover {
         cleaner.pump();
     }
 
-    /** Nothing of it is left, or nothing that the client could delete. */
+    /** Nothing is left, or nothing that this client can delete. */
     void finish() {
         if (state == State.GONE) {
             return;
@@ -199,15 +227,18 @@ final class Leftover {
         gone.complete(null);
     }
 
+    /** The node is not there now, but may still appear: the cleaner looks for it again much later. */
     private void miss() {
         cleaner.missed(node);
         finish();
     }
 
+    /** There was no answer, so everything is asked again after a pause. */
     private void retry() {
         rest(task -> cleaner.pauses.begin(pauses++, task));
     }
 
+    /** ZooKeeper refuses the deletion. This is reported once, and tried again in turns until the node is gone. */
     private void refuse(Code code) {
         become(State.REFUSED);
         if (refusal == null) {
@@ -222,13 +253,17 @@ final class Leftover {
     private void delete(Session in) {
         isSentIn(in);
         if (cleaner.isRefusedOn(node.lockPath())) {
-            // Not a plain delete: a server with enableEagerACLCheck refuses one at the cost of the connection.
+            // Not a plain delete: a server with enableEagerACLCheck would refuse that by closing the connection.
             in.zk().multi(List.of(Op.delete(node.path(), -1)), answer -> onDeleted(in, answer));
         } else {
             in.zk().delete(node.path(), answer -> onDeleted(in, answer));
         }
     }
 
+    /**
+     * The deletion was answered. After refused credentials the node goes with its session, so there is only the end
+     * of that session to wait for. After any other refusal a read tells whether the node exists.
+     */
     private void onDeleted(Session in, Answer<?> answer) {
         if (answer.isOk() || answer.code() == Code.NONODE) {
             then(node.mayBeMadeTwice && !node.session().isEnded() ? this::miss : this::finish);
@@ -246,14 +281,17 @@ final class Leftover {
     }
 
     /**
-     * Whether it was not answered. If credentials were refused while the node's session lives, that is about to end,
-     * or those of another session are wrong. The server deletes the node with its session.
+     * Whether the request has to be sent again, because it got no answer. So it is if credentials were refused while
+     * the node's session still lives here: either the end of that session is on its way to us, or the request was
+     * sent in another session, whose credentials are wrong. The server deletes the node when it ends the node's
+     * session.
      */
     private boolean isToBeRepeated(Answer<?> answer) {
         return answer.isUnsettled()
                 || (answer.code() == Code.AUTHFAILED && !node.session().isEnded());
     }
 
+    /** Looks for the node in a list behind a committed write, which also shows what lost requests have done. */
     private void lookForNode(Session in) {
         become(State.SOUGHT);
         ListQuery query = new ListQuery(List.of(new ListQuery.Part(node.lockPath(), false)));
@@ -262,7 +300,7 @@ final class Leftover {
                     list.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
             if (found.isPresent()) {
                 node.created(found.get(), 0);
-                node.count(); // one that was missing did not count any more
+                node.count(); // a node that was missing is no longer counted among those of its session
                 then(() -> {
                     cleaner.onFound(node);
                     begin();
@@ -274,7 +312,7 @@ final class Leftover {
     }
 
     private void onNotFound(Session in, Answer<?> answer) {
-        boolean seen = answer.isOk() || answer.code() == Code.NONODE; // that there is no such path is an answer too
+        boolean seen = answer.isOk() || answer.code() == Code.NONODE; // without its path, the node cannot exist
         boolean isOver = node.session().isEnded();
         Duration wait = node.session().untilEndedByServer();
         if (isToBeRepeated(answer)) {
@@ -288,12 +326,16 @@ final class Leftover {
         }
     }
 
+    /** Stops the creation of the path, and deletes the containers that may have been created without a child. */
     private void deleteContainers(Session in, Runnable next) {
         node.parents()
                 .ifPresentOrElse(maker -> maker.leave(unused -> deleteContainers(in, unused, next)), () -> then(next));
     }
 
-    /** One that is used, gone, or not ours to delete locks nobody out. */
+    /**
+     * Deletes these containers, the deepest first. A container that somebody uses, that is gone, or that this client
+     * may not delete blocks nobody, so such a refusal does not matter.
+     */
     private void deleteContainers(Session in, List<String> paths, Runnable next) {
         if (paths.isEmpty()) {
             then(next);

@@ -27,7 +27,8 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here.
+ * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here. Each node
+ * is a {@link Leftover}, with these states and what leads from one to the next:
  *
  * <pre>
  *   UNANSWERED -- the answer to its create --+
@@ -37,30 +38,36 @@ import org.jspecify.annotations.Nullable;
  *   OFFLINE ----- a connection --------------+
  *                                            |            +-- found ---------------------&gt; SENT
  *                         if it may not exist+--&gt; SOUGHT -+-- no answer, or refused -----&gt; likewise
- *                                                         +-- missed --------------------&gt; GONE; SOUGHT twice later
+ *                                                         +-- missed --------------------&gt; GONE; SOUGHT twice more
  * </pre>
  *
  * <ul>
- *   <li>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for
- *       us may live on at the server. At most {@value #WINDOW} are under way at a time. What has to be looked for takes
- *       no place before it is found, so that one list serves all.
- *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log, and repeated until the
- *       node is gone. The right to delete is the path's, so those that were refused on one path take turns at growing
- *       intervals. When one of them is gone, the next follows at once.
+ *   <li>A deletion is sent in the node's own session while that lives, and after that in the client's next session. A
+ *       session that has ended here may live on at the server, where its nodes would block everybody.
+ *   <li>At most {@value #WINDOW} deletions are under way at a time. A node that has to be looked for does not count
+ *       among them before it is found, so that one list serves all nodes that wait for a connection.
+ *   <li>A node that may exist is looked for until it is known to be gone, even if its create was not answered.
+ *   <li>A deletion that ZooKeeper refuses is reported at once, to those who wait for it and in the log. It is
+ *       repeated until the node is gone, because the rights may change, another client may delete the node, or its
+ *       session may end. The right to delete belongs to the path, so the refused deletions on one path take turns, at
+ *       growing intervals. When one of these nodes is gone, the next deletion follows at once.
  * </ul>
  *
  * <p>Confined to the engine thread.
  */
 public final class NodeCleaner implements SessionSource.User {
-    private static final int WINDOW = 100;
+    private static final int WINDOW = 100; // deletions under way at a time
 
-    /** How often the rest between two turns of refused deletions doubles; it begins with a request time-out. */
+    /**
+     * How often the rest before the next turn of a refused deletion doubles. The first rest is a request time-out.
+     */
     private static final int MOST_DOUBLINGS = 4;
 
     /**
-     * When one that was missed is looked for again, in halves of the session time-out. A time-out is two ticks or more,
-     * and the leader drops a server that it has not heard for {@code syncLimit} ticks: for a limit of ten, which is
-     * twice the usual one, after five time-outs.
+     * When a node that was missed is looked for again, in halves of the session time-out; see {@link #missed}. The
+     * last look comes after six time-outs. A time-out is two ticks or more, and the leader drops a server from which
+     * it has heard nothing for {@code syncLimit} ticks. With a limit of ten, twice the usual one, that takes five
+     * time-outs at most.
      */
     private static final List<Integer> NEXT_LOOKS = List.of(3, 12);
 
@@ -68,20 +75,23 @@ public final class NodeCleaner implements SessionSource.User {
     final Pauses pauses;
     private final SessionSource sessions;
     private final Supplier<Duration> requestTimeout;
-    private final Map<String, Map<OwnNode, Leftover>> pending = new HashMap<>(); // by path, the oldest first
-    private final Set<Leftover> ready = new LinkedHashSet<>(); // those in this state, and so on
+    private final Map<String, Map<OwnNode, Leftover>> pending = new HashMap<>(); // by lock path, the oldest first
+    private final Set<Leftover> ready = new LinkedHashSet<>(); // each set has the leftovers in the state of its name
     private final Set<Leftover> offline = new LinkedHashSet<>();
     private final Set<Leftover> resting = new LinkedHashSet<>();
     private final Set<Leftover> sent = new LinkedHashSet<>();
     private final Map<State, Set<Leftover>> inState =
             Map.of(State.READY, ready, State.OFFLINE, offline, State.RESTING, resting, State.SENT, sent);
-    private final Map<String, Set<Leftover>> refused = new HashMap<>(); // by path, in the order of their turns
-    private final Map<String, Boolean> resets = new HashMap<>(); // tried lately; whether a node has left since
-    private @Nullable Session successor; // of sessions that have ended
-    private boolean seeking;
-    private boolean abandoned;
+    private final Map<String, Set<Leftover>> refused = new HashMap<>(); // by lock path, in the order of their turns
+    private final Map<String, Boolean> resets = new HashMap<>(); // paths reset lately; whether a node left since
+    private @Nullable Session successor; // in which nodes of ended sessions are deleted
+    private boolean seeking; // whether a successor was asked for
+    private boolean abandoned; // whether the client is closed
 
-    /** A deletion that gets no answer is paced; one that was refused rests for the request time-out at first. */
+    /**
+     * {@code pauses} is the pace of deletions that get no answer. {@code requestTimeout} is the first rest of a
+     * deletion that was refused.
+     */
     public NodeCleaner(
             EngineScheduler scheduler, Pauses pauses, SessionSource sessions, Supplier<Duration> requestTimeout) {
         this.scheduler = scheduler;
@@ -90,13 +100,13 @@ public final class NodeCleaner implements SessionSource.User {
         this.requestTimeout = requestTimeout;
     }
 
-    // ---- What others ask for.
+    // ---- For other classes.
 
     /**
-     * Ensures that these nodes, all of one session, are deleted; a future for each completes when it is gone. Several
-     * are deleted by one {@code multi}, if they are there; otherwise each by itself. When a node is gone that was alone
-     * on an old counter, the counter is reset if nobody has come. A node whose create is not answered yet is deleted as
-     * soon as it is.
+     * Ensures that these nodes, which are all of one session, are deleted. Returns a future for each, which completes
+     * once the node is gone. Several nodes are deleted by one {@code multi} if all of them exist; otherwise each is
+     * deleted by itself. A node whose create is not answered yet is deleted as soon as the answer is there. If a node
+     * was alone on a path with an old counter, the counter is reset once the node is gone, unless another has come.
      */
     @CanIgnoreReturnValue
     public List<CompletableFuture<Void>> discard(List<OwnNode> nodes) {
@@ -111,7 +121,7 @@ public final class NodeCleaner implements SessionSource.User {
         return leftovers.stream().map(leftover -> leftover.gone).toList();
     }
 
-    /** Deletes one node. {@code gone} completes when it is gone; exceptionally as soon as that is refused. */
+    /** Deletes one node. {@code gone} completes once it is gone; exceptionally as soon as ZooKeeper refuses that. */
     public void discard(OwnNode node, CompletableFuture<Void> gone) {
         added(node, gone).begin();
     }
@@ -126,6 +136,9 @@ public final class NodeCleaner implements SessionSource.User {
         return node.existence() == OwnNode.Existence.CREATED && node.session().isConnected();
     }
 
+    /**
+     * Deletes all or none by one {@code multi}. If one node is gone already, it fails, and each is deleted by itself.
+     */
     private void deleteTogether(List<Leftover> leftovers) {
         Session session = leftovers.get(0).node.session();
         leftovers.forEach(leftover -> leftover.isSentIn(session));
@@ -140,11 +153,11 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * This node was looked for behind a committed write and was not there. The write comes after the create in all
-     * cases but one: the client has come back to the server that it lost, while a thread of that server stood still
-     * with the create in its hands. Only time settles that. So the node is looked for again after the time in which the
-     * session would have ended without the client; and a last time when a server that was also cut off from the others
-     * must have passed on what it had, or have lost it.
+     * This node was looked for behind a committed write, and was not there. The write comes after the create, with
+     * one exception: the client has come back to the server that it had lost, while a thread of that server stands
+     * still with the create in its hands. Only time settles that. So the node is looked for again after the time in
+     * which the session would have ended without the client. It is looked for a last time when even a server that was
+     * also cut off from the others must have passed on the create, or have lost it.
      */
     public void missed(OwnNode node) {
         int looks = node.noteMissing();
@@ -159,6 +172,7 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
+    /** Looks for a missing node again, unless it was found meanwhile, or is being looked for. */
     private void lookFor(OwnNode node) {
         if (node.existence() == OwnNode.Existence.MISSING
                 && !onPath(node.lockPath()).containsKey(node)) {
@@ -166,28 +180,31 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** Somebody has deleted a node of ours: a deletion of it that rests after a refusal need not rest any longer. */
+    /** A node of ours is gone. If its deletion rests after a refusal, there is no reason to rest any longer. */
     public void onNodeGone(String nodePath) {
         List.copyOf(onPath(LockPath.parent(nodePath)).values()).forEach(leftover -> leftover.onNodeGone(nodePath));
     }
 
-    /** Sends these paths' postponed deletions now, so that no client queues behind its own abandoned node. */
+    /** Sends the postponed deletions on these paths now, so that no client queues behind its own abandoned node. */
     public void flush(List<String> lockPaths) {
-        if (hasPostponed()) { // not for each of a thousand requests while there is no connection
+        if (hasPostponed()) { // usually nothing is, and a thousand requests need not look through their paths
             lockPaths.forEach(path -> List.copyOf(onPath(path).values()).forEach(Leftover::hurry));
         }
     }
 
-    /** A session was connected or has ended: what waited for that continues. */
+    /** A session was connected, or has ended. Deletions that waited for either continue. */
     public void wake() {
         for (Leftover leftover : List.copyOf(offline)) {
-            if (offline.contains(leftover)) { // still
+            if (offline.contains(leftover)) { // unless an earlier one has changed that
                 leftover.begin();
             }
         }
     }
 
-    /** Names of nodes whose deletion comes before what is sent next in this session, and was not refused. */
+    /**
+     * The names of the nodes whose deletion was sent in this session, and is not answered yet: it comes before
+     * anything that the session sends next. Nodes that ZooKeeper has refused to delete before are not among them.
+     */
     public Set<String> leaving(String lockPath, Session session) {
         return onPath(lockPath).values().stream()
                 .filter(leftover -> leftover.isAheadIn(session))
@@ -195,29 +212,32 @@ public final class NodeCleaner implements SessionSource.User {
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Why a node of ours on this path cannot be deleted; empty if there is none. Later requests stand behind it. */
+    /**
+     * Why a node of ours on this path cannot be deleted; empty if there is no such node. A later request would wait
+     * behind that node, and never learn why.
+     */
     public Optional<LockException> refusalOn(String lockPath) {
         if (!isRefusedOn(lockPath)) {
             return Optional.empty();
         }
-        return onPath(lockPath).values().stream() // the oldest first, whichever is tried next
+        return onPath(lockPath).values().stream() // the oldest first, whichever has its turn
                 .flatMap(leftover -> leftover.refusal().stream())
                 .findFirst();
     }
 
-    /** Whether anything is still to be deleted that the end of these sessions does not delete. */
+    /** Whether anything remains to be deleted that the server does not delete when these sessions are closed. */
     public boolean hasNodesBeside(Collection<Session> closing) {
         return all().stream().anyMatch(leftover -> closing.stream().allMatch(leftover::outlives));
     }
 
-    /** Completes when everything that is known now is deleted; never exceptionally. */
+    /** Completes once each node that is known now is gone, or was refused; never exceptionally. */
     public CompletableFuture<Void> idle() {
         return CompletableFuture.allOf(
                         all().stream().map(leftover -> leftover.gone).toArray(CompletableFuture<?>[]::new))
                 .exceptionally(refusal -> null);
     }
 
-    /** The client is closed, so only the end of its sessions deletes nodes now. */
+    /** The client is closed. From now on only the end of its sessions deletes nodes. */
     public void abandonAll() {
         abandoned = true;
         all().forEach(Leftover::finish);
@@ -235,8 +255,9 @@ public final class NodeCleaner implements SessionSource.User {
         return pending.getOrDefault(lockPath, Map.of());
     }
 
-    // ---- What leftovers wait for.
+    // ---- Room and sessions.
 
+    /** A leftover moves from one state to another. */
     void onMove(Leftover leftover, State from, State to) {
         Set<Leftover> left = inState.get(from);
         if (left != null) {
@@ -252,23 +273,27 @@ public final class NodeCleaner implements SessionSource.User {
         return !ready.isEmpty() || !resting.isEmpty();
     }
 
+    /** Whether a new deletion may be sent now. Deletions that wait for room come first. */
     boolean hasRoom() {
         return sent.size() < WINDOW && ready.isEmpty();
     }
 
+    /** Sends as many of the waiting deletions as there is room for. */
     void pump() {
         while (sent.size() < WINDOW && !ready.isEmpty()) {
             ready.iterator().next().hurry();
         }
     }
 
-    /** The session to delete it in, which need not be connected; null if there is none. */
+    /** The session in which to delete the node. It may be disconnected. Null if no session is known. */
     @Nullable
     Session sessionFor(OwnNode node) {
         return node.session().isEnded() ? successor : node.session();
     }
 
-    /** Asks for another session if its own has ended; that wakes what waits, perhaps at once. */
+    /**
+     * Asks for another session if the node's own has ended. The answer wakes what waits, and may come in this call.
+     */
     void seekSessionFor(OwnNode node) {
         if (node.session().isEnded() && !seeking) {
             seeking = true;
@@ -285,6 +310,7 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
+    /** For messages: the path of any node that waits for a session. */
     @Override
     public String lockPath() {
         return offline.stream()
@@ -293,7 +319,7 @@ public final class NodeCleaner implements SessionSource.User {
                 .orElse("/");
     }
 
-    /** No session is left to delete with; the server deletes a node when it ends the node's session. */
+    /** There is no session left in which to delete. The server deletes each node when it ends the node's session. */
     @Override
     public void unavailable(LockException why) {
         seeking = false;
@@ -302,9 +328,12 @@ public final class NodeCleaner implements SessionSource.User {
                 .forEach(Leftover::finish);
     }
 
-    // ---- What becomes of them.
+    // ---- After an answer.
 
-    /** Takes the nodes created with it as found, too. One that is missing was looked for just before that. */
+    /**
+     * A node was found. Those that were created by the same {@code multi} exist as well, so any of them that was
+     * looked for a moment too early, and missed, is looked for again.
+     */
     void onFound(OwnNode node) {
         node.createdTogether.forEach(this::lookFor);
     }
@@ -313,6 +342,10 @@ public final class NodeCleaner implements SessionSource.User {
         return refused.containsKey(lockPath);
     }
 
+    /**
+     * The deletion was refused, for the first time or in its turn. It goes to the end of the turns on its path. If no
+     * other turn is pending, the next one follows after a rest, which grows with the refusals of this leftover.
+     */
     void onRefused(Leftover leftover, int times) {
         Set<Leftover> turns = refused.computeIfAbsent(leftover.node.lockPath(), path -> new LinkedHashSet<>());
         boolean hadTurn = turns.isEmpty() || isNext(turns, leftover);
@@ -328,6 +361,9 @@ public final class NodeCleaner implements SessionSource.User {
         return turns.iterator().next() == leftover;
     }
 
+    /**
+     * Nothing of it is left. If it had its turn among refused deletions, the next may succeed, too, and follows now.
+     */
     void onGone(Leftover leftover) {
         OwnNode node = leftover.node;
         String lockPath = node.lockPath();
@@ -354,7 +390,10 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** Resets the counter of a path, unless somebody is there. On a path in use, once in T/6 is often enough. */
+    /**
+     * Resets the counter of a path, unless somebody is there. On a path in use that fails, so it is tried once in T/6
+     * at most. If another node has left meanwhile, it is tried again after that time.
+     */
     private void resetCounter(OwnNode last) {
         String path = last.lockPath();
         boolean wasTriedLately = resets.replace(path, true) != null;

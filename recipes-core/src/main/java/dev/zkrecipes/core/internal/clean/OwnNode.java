@@ -19,29 +19,33 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's node in the queue of a lock, and what is known of its existence. Its session and its id are its own for
- * good: a request queues again with a new one, so that a late deletion only ever hits what it was meant for.
+ * One request's node in the queue of a lock, and what is known of its existence. It belongs to one session for good,
+ * and its name has an id that no other node ever has. A request that queues again does so with a new node, so a
+ * deletion that is carried out late only ever hits the node that it was meant for.
+ *
+ * <p>Confined to the engine thread, except for what never changes.
  */
 public final class OwnNode {
-    /** From here on, a holder that saw no other node resets the path's counter when it leaves. */
+    /** From this number on, a holder that saw no other node resets the path's counter when it leaves. */
     public static final long OLD = 1L << 30;
 
-    /** From here on nothing is granted. The remaining numbers are for requests that only discover this. */
+    /** From this number on nothing is granted. The remaining numbers are for requests that find that out. */
     public static final long WORN_OUT = (1L << 31) - (1L << 20);
 
     /** A token leaves this many low bits for later holders of the same node. */
     private static final int TOKEN_ORDINAL_BITS = 11;
 
-    private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
+    private static final long FIRST_UNUSABLE_CZXID = 1L << 52; // its token would be negative
 
-    /** What is known. A node that was {@code CREATED} may have been deleted since; it cannot come back. */
+    /** What is known of the node. One that was {@code CREATED} may have been deleted since, and cannot come back. */
     public enum Existence {
         /** The create was sent and not yet answered. */
         IN_FLIGHT,
         /** The answer was lost: the node may exist now, later, or never. */
         UNKNOWN,
         /**
-         * It was looked for behind a committed write; only a server that stood still, or was cut off, can make it yet.
+         * The node was looked for behind a committed write, and was not there. Only a server that stood still or was
+         * cut off can still create it.
          */
         MISSING,
         /** The server said that it made the node. */
@@ -52,20 +56,21 @@ public final class OwnNode {
 
     private final Session session;
     private final String lockPath;
-    private final String id;
+    private final String id; // the start of its name, which tells it from the nodes of all other requests
     private final String prefix;
-    private final boolean numberIsGiven;
+    private final boolean numberIsGiven; // rather than made by ZooKeeper
     private Existence existence = Existence.IN_FLIGHT;
-    private @Nullable String path;
-    private long czxid;
+    private @Nullable String path; // once it is known to exist
+    private long czxid; // the id of the transaction that created it; 0 as long as that is not known
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
-    private @Nullable ParentMaker parents;
-    List<OwnNode> createdTogether = List.of();
-    boolean mayBeMadeTwice;
-    private int counted;
-    private int looks;
+    private @Nullable ParentMaker parents; // the maker of the lock's path, if that was missing
+    List<OwnNode> createdTogether = List.of(); // the nodes of one multi, which all exist if one does
+    boolean mayBeMadeTwice; // whether it may appear once more after it was deleted
+    private int counted; // the bytes that were added to the session's nodes for it
+    private int looks; // how often it was looked for and was not there
 
+    /** A node that ZooKeeper will number. */
     public OwnNode(Session session, LockSpec spec, RandomGenerator random) {
         this(session, spec, spec.nodeName(), false, random);
     }
@@ -78,6 +83,7 @@ public final class OwnNode {
         this.numberIsGiven = numberIsGiven;
     }
 
+    /** A node with the number of a held one, so that it stands at the same place in the queue. */
     public static OwnNode atPlaceOf(OwnNode held, LockSpec spec, RandomGenerator random) {
         String name = held.name();
         String number = name.substring(name.length() - LockNode.SEQUENCE_DIGITS);
@@ -96,16 +102,17 @@ public final class OwnNode {
         return existence;
     }
 
-    /** The path to create, which ZooKeeper appends the sequence number to, unless it has one already. */
+    /** The path for the create. ZooKeeper appends a sequence number to it, unless the number is given. */
     public String prefix() {
         return prefix;
     }
 
-    /** Whether a child of the lock's path is this request's. */
+    /** Whether the child of this name is this node. */
     public boolean isOurs(String childName) {
         return numberIsGiven ? childName.equals(LockPath.name(prefix)) : childName.startsWith(id);
     }
 
+    /** The whole path, with the number, of a node that was created. */
     public String path() {
         return Preconditions.checkNotNull(path, "node not created");
     }
@@ -114,7 +121,10 @@ public final class OwnNode {
         return czxid;
     }
 
-    /** The fencing token of a node that was created. It leaves room for those of later holders of the same node. */
+    /**
+     * The fencing token of a node that was created: the id of the transaction that created it, with room for the
+     * tokens of later holders of the same node. Transaction ids rise over all paths, even where a path was recreated.
+     */
     public long fencingToken() {
         if (czxid <= 0 || czxid >= FIRST_UNUSABLE_CZXID) {
             throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(czxid) + " of "
@@ -127,12 +137,15 @@ public final class OwnNode {
         return LockPath.name(path());
     }
 
-    /** The number in the name or path of a sequential node; past the counter's end, without its minus sign. */
+    /**
+     * The number in the name or path of a sequential node. A number past the counter's end is read without its minus.
+     */
     public static long numberOf(String node) {
         int length = node.length();
         return Long.parseLong(node, length - LockNode.SEQUENCE_DIGITS, length, 10);
     }
 
+    /** How messages name the node, even before its number is known. */
     public String describe() {
         return path == null ? prefix + "?" : path;
     }
@@ -141,12 +154,12 @@ public final class OwnNode {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
 
-    /** The bytes that the node's path takes in the record of its session's end. */
+    /** The bytes that the node's path takes in the record which the server writes when the session ends. */
     public int sizeAtEnd() {
         return Integer.BYTES + Utf8.encodedLength(prefix) + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
     }
 
-    /** Its create is about to be sent: from now on it counts among the session's nodes. */
+    /** Its create is about to be sent. From now on the node counts among those of its session. */
     public void count() {
         if (counted == 0) {
             counted = sizeAtEnd();
@@ -154,13 +167,13 @@ public final class OwnNode {
         }
     }
 
-    /** It is gone, or never was, and no longer counts. */
+    /** The node is gone, or was never there, so it no longer counts among those of its session. */
     public void uncount() {
         session.nodes().remove(id, counted);
         counted = 0;
     }
 
-    /** Runs {@code task} once the create is answered, at once if it is already. */
+    /** Runs {@code task} once the create is answered; at once if it is answered already. */
     public void whenAnswered(Runnable task) {
         if (existence == Existence.IN_FLIGHT) {
             whenAnswered = task;
@@ -169,7 +182,7 @@ public final class OwnNode {
         }
     }
 
-    /** Notes how the create failed. Only answers that are known to come from a refusal mean that there is no node. */
+    /** Notes how the create failed. Only codes that are known to be refusals mean that there is no node. */
     public void failed(Code code) {
         switch (code) {
             case OK -> throw new IllegalArgumentException("not a failure");
@@ -189,10 +202,12 @@ public final class OwnNode {
         tellWhoWaits();
     }
 
+    /** Notes that the node exists, under this name. */
     public void created(String name, long nodeCzxid) {
         createdAt(LockPath.child(lockPath, name), nodeCzxid);
     }
 
+    /** Notes that the node exists, at this path. */
     public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
         path = nodePath;
@@ -208,10 +223,12 @@ public final class OwnNode {
         }
     }
 
+    /** Notes the nodes that one {@code multi} creates, this one among them: it creates all of them or none. */
     public void createdTogether(List<OwnNode> all) {
         createdTogether = all;
     }
 
+    /** Notes who creates the path below which this node is to be created. */
     public void madeBelow(ParentMaker maker) {
         parents = maker;
     }
@@ -220,30 +237,34 @@ public final class OwnNode {
         return Optional.ofNullable(parents);
     }
 
-    /** Notes whether there was no other node below the lock's path when the lock was granted. */
+    /** Notes whether the lock's path had no other child when the lock was granted. */
     public void seenAlone(boolean nobodyElse) {
         sawNobodyElse = nobodyElse;
     }
 
-    /** Whether the path's counter is to be started anew when this node leaves, if nobody has come meanwhile. */
+    /**
+     * Whether the path's counter is to be reset once this node is gone. A worn-out counter is reset even if there
+     * were others: requests that meet on it refuse each other, so the last one to leave has to do it.
+     */
     public boolean leavesOldCounter() {
         return existence == Existence.CREATED && numberOf(path()) >= (sawNobodyElse ? OLD : WORN_OUT);
     }
 
-    /** Notes that the node was looked for, and was not there; returns how often that was so. */
+    /** Notes that the node was looked for and was not there. Returns how often that has happened. */
     int noteMissing() {
         uncount();
         existence = Existence.MISSING;
-        mayBeMadeTwice = false; // not after the next look
-        parents = null; // a request that continues makes its path with the same one
+        mayBeMadeTwice = false; // the looks that follow find a second one
+        parents = null; // a request that continues creates its path with the same maker, which must not be stopped
         return ++looks;
     }
 
-    /** Notes that its create, which names the number, too, is sent again: a server may carry out both. */
+    /** Notes that its create is sent again, with the same number. A server may carry out both creates, one late. */
     public void sentAgain() {
         mayBeMadeTwice = true;
     }
 
+    /** Notes that the node does not exist, and never will. */
     public void absent() {
         uncount();
         existence = Existence.ABSENT;

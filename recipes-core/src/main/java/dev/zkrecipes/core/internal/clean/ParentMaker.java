@@ -18,26 +18,32 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the path of a lock, of container nodes, which ZooKeeper removes when they are empty again, or with a last node
- * that stays because it keeps the lock's rule. It begins at the bottom: above what exists it may have no rights.
+ * Creates the path of a lock. The path is made of containers, which ZooKeeper removes when they are empty again. If
+ * the path keeps the rule of the lock, its last node is persistent instead, so that the rule stays. Creation begins
+ * at the bottom, and asks for nothing above what exists, where the client may have no rights.
  *
- * <p>ZooKeeper never removes a container that never had a child. Only the last one that is made here can be such, or
- * one whose create got no answer. Who gives up before it has made a node in it {@linkplain #leave asks} for the paths.
+ * <p>ZooKeeper never removes a container that never had a child. Of the containers that are created here, only the
+ * last one can stay without a child, because the others contain it, or one whose create got no answer. A request that
+ * gives up before it has created a node there {@linkplain #leave asks} for these paths, so that they can be deleted.
  * Confined to the engine thread.
  */
 public final class ParentMaker {
     private final Session session;
     private final List<ACL> acl;
-    private boolean underWay;
-    private final Deque<String> childless = new ArrayDeque<>(); // the deepest first
-    private @Nullable Consumer<List<String>> left;
+    private boolean underWay; // whether a create is not answered yet
+    private final Deque<String> childless = new ArrayDeque<>(); // containers that may have no child, deepest first
+    private @Nullable Consumer<List<String>> left; // whoever asked for them while a create was under way
 
     public ParentMaker(Session session, List<ACL> acl) {
         this.session = session;
         this.acl = acl;
     }
 
-    /** Answers NODEEXISTS if the path existed when it was looked at, NONODE if the root (the chroot) does not exist. */
+    /**
+     * Creates the path, with the rule as its data if there is one, and what is missing above it. The answer is
+     * NODEEXISTS if the path exists already, and NONODE if the root does not exist, which is the chroot of the
+     * connection.
+     */
     public void make(String path, Optional<byte[]> rule, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
             done.accept(Answer.failed(Code.NONODE));
@@ -73,7 +79,7 @@ public final class ParentMaker {
     private void onCreated(Answer<?> answer, @Nullable String container, Consumer<Answer<?>> reply) {
         underWay = false;
         if (answer.isOk()) {
-            childless.clear(); // it lies below them
+            childless.clear(); // they contain the new node
         }
         if (container != null && (answer.isOk() || answer.isUnsettled())) {
             childless.remove(container);
@@ -86,11 +92,15 @@ public final class ParentMaker {
         }
     }
 
+    /** Whether no container can exist that was created here and has no child. */
     boolean hasMadeNothing() {
         return !underWay && childless.isEmpty();
     }
 
-    /** Makes no more. Reports, once that is known, the containers that may be there without a child, deepest first. */
+    /**
+     * Creates nothing more. Reports the containers that may exist without a child, the deepest first, as soon as a
+     * create that is under way was answered.
+     */
     public void leave(Consumer<List<String>> unused) {
         if (underWay) {
             left = unused;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What a client leaves in queues and has to delete, until the server says that it is gone; and the paths it makes. */
+/** The nodes that a client has to delete, until the server says that they are gone, and the paths that it creates. */
 @NullMarked
 package dev.zkrecipes.core.internal.clean;
 

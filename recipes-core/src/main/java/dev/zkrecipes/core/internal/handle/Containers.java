@@ -11,29 +11,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the servers of a client have container nodes. Some that speak ZooKeeper's protocol do not: they say that they
- * do not know the request, or just cut the connection. Since a cut may have many reasons, it counts only if a container
- * is the first that was lost with the connection. It takes {@value #LOSSES} cuts, each within a minute of the last one
- * and no container answered in between, and is forgotten after an hour. Confined to the engine thread.
+ * What is known of whether the servers of a client have container nodes. Some servers that speak ZooKeeper's protocol
+ * do not have them. They answer that they do not know the request, or just cut the connection.
+ *
+ * <p>A cut may have many reasons, so it counts only if the request for a container was the first one that was lost
+ * with the connection. It takes {@value #LOSSES} cuts to conclude that there are no containers. Each has to follow
+ * the last one within a minute, with no container answered in between. The conclusion is forgotten after an hour.
+ * Confined to the engine thread.
  */
 public final class Containers {
     private static final Logger log = LoggerFactory.getLogger(Containers.class);
     private static final int LOSSES = 3;
-    static final Duration LONGEST_BETWEEN = Duration.ofMinutes(1);
+    static final Duration LONGEST_BETWEEN = Duration.ofMinutes(1); // two cuts
     static final Duration KNOWN_FOR = Duration.ofHours(1);
 
     private final EngineScheduler scheduler;
-    private boolean unused;
-    private int losses;
-    private long lostAt;
+    private boolean unused; // for good: by the word of a server, or by the configuration
+    private int losses; // cuts in a row
+    private long lostAt; // when the last of them came
 
-    /** Begins without knowledge; {@code unwanted} if persistent nodes are to be made from the start. */
+    /** If containers are {@code unwanted}, persistent nodes take their place from the start. */
     public Containers(boolean unwanted, EngineScheduler scheduler) {
         this.unused = unwanted;
         this.scheduler = scheduler;
     }
 
-    /** Whether persistent nodes take their place. */
+    /** Whether persistent nodes take the place of containers. */
     boolean areUnused() {
         if (losses == LOSSES && hasPassed(KNOWN_FOR)) {
             losses = 0;
@@ -45,7 +48,9 @@ public final class Containers {
         return scheduler.nanoTime() - lostAt > time.toNanos();
     }
 
-    /** A request for a container was answered; {@code cut} if it is the first that was lost with its connection. */
+    /**
+     * A request for a container was answered. {@code cut} says that it was the first one lost with its connection.
+     */
     void note(Answer<?> answer, boolean cut) {
         if (areUnused()) {
             return;

@@ -28,58 +28,63 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The operations of a session, without container nodes where there are none, see {@link Containers}, and without those
- * that its connection would not survive. Such a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it
- * cannot put into a packet, and with what is known of the node.
+ * The operations of one session, with two differences from those of its handle. Where servers have no container
+ * nodes, see {@link Containers}, persistent nodes take their place. And a request that the connection would not
+ * survive is not sent: its answer is MARSHALLINGERROR, ZooKeeper's own code for what does not fit a packet, with what
+ * is known of the node.
  *
- * <p><b>Packets.</b> An answer that is too large looks like any other loss of the connection, with which all is lost
- * that is under way, guilty or not. So what was under way when two connections broke, one after the other, is only
- * suspected: before it is read a third time, and each time from then on, a short request asks the server for its
- * metadata, and what may be too large is not read. The length of data is exact. Of children the number is known; names
- * are taken to be a quarter longer than when this session listed the path, or as long as they usually may be at most.
- * Requests are measured before they are sent. Only a server with a lower limit than the client's drops one that passes,
- * so two losses in a row convict requests above the default limit.
+ * <p><b>Packets.</b> An answer that is too large looks like any other loss of the connection. Everything that is
+ * under way at that moment is lost with it, guilty or not. So a read that was under way when two connections broke,
+ * one after the other, is only suspected. Before it is sent a third time, and each time from then on, a short request
+ * asks the server for the metadata of the node. What may be too large is not read.
  *
- * <p><b>Old servers.</b> A server that does not know a request says so and cuts the connection. So from then on
- * multi-reads are answered UNIMPLEMENTED here. It says so before it answers what was sent earlier, and the client does
- * not read an answer out of order: it gives the connection up, and nobody learns why. So a multi-read that was lost
- * twice is sent again when everything before it is answered.
+ * <p>The metadata tell the length of data exactly. Of children they tell only the number. Their names are taken to be
+ * a quarter longer on average than when this session last listed the path or, if it never did, as long as they
+ * usually may be at most.
  *
- * <p>Each request is answered, see {@link Silence}. Confined to the engine thread.
+ * <p>Requests are measured before they are sent. A request that passes is dropped only by a server with a lower limit
+ * than the client's, so after two losses in a row no request above the default limit is sent.
+ *
+ * <p><b>Old servers.</b> A server that does not know multi-reads says so, and cuts the connection. From then on
+ * multi-reads are answered UNIMPLEMENTED here. But the server says so before it answers what was sent earlier, and
+ * ZooKeeper's client does not accept an answer out of order. It gives the connection up instead, and nobody learns
+ * why. So a multi-read that was lost twice is sent again only after everything before it was answered.
+ *
+ * <p>Every request is answered at some time, see {@link Silence}. Confined to the engine thread.
  */
 public final class MeasuredOperations implements ZooKeeperOperations {
     private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
 
-    /** The number of connections that may break before the node's size is asked for. */
+    /** How many connections may break before the server is asked for the node's size. */
     private static final int LOSSES = 2;
-    /** What is around the data in an answer, amply. */
+    /** More bytes than an answer has besides the data. */
     private static final int AROUND = 256;
-    /** The bytes of a name in a list, its length included: the longest that usual file systems allow. */
+    /** The most bytes of a name in a list, with its length in front: usual file systems allow no longer name. */
     private static final int LONGEST_NAME = 4 + 255;
 
-    private static final int LARGE_LIST = 1000;
-    private static final NodePart LARGE_REQUEST = new NodePart(false, "");
+    private static final int LARGE_LIST = 1000; // names, enough to learn how long they are on this path
+    private static final NodePart LARGE_REQUEST = new NodePart(false, ""); // stands for all above the default limit
 
-    /** The children of a node, or its data. */
+    /** A part of a node that may be too large to be read: the list of its children, or its data. */
     private record NodePart(boolean isList, String path) {}
 
-    /** The connections that broke with something under way since it was last answered. */
+    /** The connections that broke while a read was under way, since that read was last answered. */
     private static final class Losses {
         private int count;
-        private long lastConnection;
-        private boolean isReported;
+        private long lastConnection; // the last of them: each connection counts once
+        private boolean isReported; // whether the log says that it is too large
     }
 
     private final Silence silence;
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final Containers containers;
-    private final int limit;
-    private final RecentlyUsed<NodePart, Losses> lost = new RecentlyUsed<>();
+    private final int limit; // of a packet, in bytes
+    private final RecentlyUsed<NodePart, Losses> lost = new RecentlyUsed<>(); // and not answered since
     private final RecentlyUsed<String, Integer> bytesPerName = new RecentlyUsed<>(); // of paths with many children
-    private long connection = 1; // the one that stands or, while none does, the next one, which takes what is given now
-    private long lastBegun; // 0 before the first
-    private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
+    private long connection = 1; // the number of the present connection or, without one, of the next one
+    private long lastBegun; // the number of the last connection that came about; 0 before the first
+    private boolean knowsMultiReads = true; // until a server says that it does not, as before version 3.6
 
     public MeasuredOperations(
             Factory handles, EngineScheduler scheduler, Containers containers, Consumer<State> states) {
@@ -94,19 +99,22 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         note(inner.initialState());
     }
 
+    /** To be called with each beat of the session, by which silence is measured. */
     public void beat() {
         silence.beat();
     }
 
+    /** Whether a server has ever answered a request of the session. */
     public boolean hasAnswered() {
         return silence.hasAnswered();
     }
 
+    /** Whether the handle was given up because no server answered it. */
     public boolean isGivenUp() {
         return silence.isGivenUp();
     }
 
-    // ---- What is passed on as it is.
+    // ---- Operations that are passed on unchanged.
 
     @Override
     public State initialState() {
@@ -158,8 +166,9 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         inner.watchDeletion(path, watch, silence.endedBy(reply));
     }
 
-    // ---- What is lost with a connection.
+    // ---- Requests that are lost with a connection.
 
+    /** Counts the connections. What is sent after the loss of one belongs to the next. */
     private void note(State state) {
         if (state == State.CONNECTED) {
             lastBegun = connection;
@@ -169,8 +178,9 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Whether a request was lost with the connection that it was given for; not if that one never came about. A loss is
-     * known before the change of the state, which may not be told at all: later requests go over the next connection.
+     * Whether a request was lost with the connection for which it was given. It was not if that connection never came
+     * about. A lost request shows the loss of the connection before the change of the state does, and that change may
+     * never be told. So the next connection begins here, and takes the requests that follow.
      */
     private boolean isLost(Answer<?> answer, long sentOn) {
         boolean isLost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;
@@ -181,12 +191,15 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return isLost;
     }
 
-    /** Whether nothing else is known to have been lost with that connection before. */
+    /** Whether a request was lost with its connection, and no other was known to be lost with it before. */
     private boolean isFirstLost(Answer<?> answer, long sentOn) {
         boolean isFirst = connection == sentOn;
         return isLost(answer, sentOn) && isFirst;
     }
 
+    /**
+     * Notes the answer to a read: which parts were lost with the connection, and which are not suspected any more.
+     */
     private void note(List<NodePart> parts, Answer<?> answer, long sentOn) {
         boolean isLost = !answer.isOk() && isLost(answer, sentOn);
         for (NodePart part : parts) {
@@ -203,6 +216,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
     }
 
+    /** Learns from a long list how long the names on this path are, and a quarter more for those that come later. */
     private void learn(NodePart part, List<String> names) {
         if (names.size() >= LARGE_LIST) {
             long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
@@ -211,10 +225,11 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     private boolean isSuspect(NodePart what) {
-        Losses losses = lost.isEmpty() ? null : lost.get(what); // as a rule without a hash, which takes a JVM's time
+        Losses losses = lost.isEmpty() ? null : lost.get(what); // usually empty, which saves the hash of a record
         return losses != null && losses.count >= LOSSES;
     }
 
+    /** Whether the answer may not fit a packet, by the metadata of the node. */
     private boolean mayBeTooLarge(NodePart what, Stat stat) {
         long bytes = what.isList()
                 ? (long) stat.getNumChildren() * bytesPerName.getOrDefault(what.path(), LONGEST_NAME)
@@ -222,7 +237,10 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return bytes + AROUND > limit;
     }
 
-    /** Once, and by name: the error of a request for several paths names the first of them, however large it is. */
+    /**
+     * Logs, once, which part is too large. The error of a request for several paths does not tell that: it names the
+     * first path, whichever is too large.
+     */
     private void report(NodePart what, Stat stat) {
         Losses losses = lost.get(what);
         if (losses != null && !losses.isReported) {
@@ -264,8 +282,9 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Asks how large it is if it is suspected. If it is harmless, the read counts as lost once more, and the caller
-     * asks again if it still wants to know: sent now, a watch could come after its end.
+     * If the part is suspected, asks how large it is, and returns true. If it turns out to be harmless, the read is
+     * answered as lost once more, and the caller sends it again if it still needs it. It is not sent from here,
+     * because a watch could then be set after its owner has dropped it.
      */
     private <T> boolean isExamined(NodePart part, Function<Stat, T> known, Consumer<Answer<T>> reply) {
         boolean isSuspect = isSuspect(part);
@@ -275,7 +294,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return isSuspect;
     }
 
-    /** A receiver of the answer to what is about to be sent, which also notes whether it was lost. */
+    /** Wraps the receiver of the answer to a read that is about to be sent, to note whether the read was lost. */
     private <T> Consumer<Answer<T>> noting(List<NodePart> parts, Consumer<Answer<T>> reply) {
         long sentOn = connection;
         return silence.endedBy(answer -> {
@@ -284,6 +303,10 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         });
     }
 
+    /**
+     * Asks for the size of the suspected parts, one after another. The first that may be too large is reported, and
+     * ends the request with MARSHALLINGERROR. If there is none, runs {@code harmless}.
+     */
     private <T> void examine(
             List<NodePart> suspects, Function<Stat, @Nullable T> known, Runnable harmless, Consumer<Answer<T>> reply) {
         NodePart suspect = suspects.get(0);
@@ -307,6 +330,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         });
     }
 
+    /** Sends writes together, or reads together. ZooKeeper allows no mixture of the two. */
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         if (operations.stream().anyMatch(operation -> operation.getKind() != Op.OpKind.READ)) {
@@ -318,6 +342,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
     }
 
+    /** Sends a multi-read, once no part of it is suspected any more. */
     private void readTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         List<NodePart> parts = operations.stream()
                 .map(read -> new NodePart(read.getType() == OpCode.getChildren, read.getPath()))
@@ -328,7 +353,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
             return;
         }
         inner.multi(operations, noting(parts, answer -> {
-            knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // another may have been under way
+            knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // stays false whatever is answered later
             List<OpResult> results = answer.valueOrNull();
             for (int i = 0; results != null && i < results.size(); i++) {
                 if (results.get(i) instanceof GetChildrenResult list) {
@@ -339,7 +364,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }));
     }
 
-    // ---- Writes: containers, where there are any, and what may be too large itself.
+    // ---- Writes, which may create containers, and may themselves be too large.
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
@@ -358,11 +383,13 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }));
     }
 
+    /** Creates a persistent node in place of a container. */
     private void createPersistent(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
         List<Op> create = List.of(Op.create(path, new byte[0], acl, CreateMode.PERSISTENT));
         write(create, answer -> reply.accept(new Answer<>(answer.code(), path)));
     }
 
+    /** The operation with a persistent node, if it creates a container. */
     private static Op withoutContainer(Op operation) {
         return makesContainer(operation) && operation.toRequestRecord() instanceof CreateRequest create
                 ? Op.create(operation.getPath(), create.getData(), create.getAcl(), CreateMode.PERSISTENT)
@@ -373,6 +400,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return operation.getType() == OpCode.createContainer;
     }
 
+    /** Sends writes as one request, unless it is too large, or two connections were lost with requests that large. */
     private void write(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         boolean makesContainer = operations.stream().anyMatch(MeasuredOperations::makesContainer);
         if (makesContainer && containers.areUnused()) {
@@ -387,7 +415,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
         long sentOn = connection;
         inner.multi(operations, silence.endedBy(answer -> {
-            boolean isCut = isFirstLost(answer, sentOn); // also noted for a container that is lost behind this
+            boolean isCut = isFirstLost(answer, sentOn); // for any write: a container lost after it is not the first
             if (makesContainer) {
                 containers.note(answer, isCut);
             }

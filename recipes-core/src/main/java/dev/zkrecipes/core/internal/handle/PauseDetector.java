@@ -9,37 +9,41 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices that the process was stopped, by a long garbage collection, a signal, or sleep of the machine: then its timer
- * is late.
+ * Notices that the process was stopped: by a long garbage collection, by a signal, or because the machine slept. The
+ * timer, which beats several times in a session time-out T, is late then. Each session has a detector of its own.
  *
- * <p>The leader's clock for a session is moved on by what the client's server reports every half tick. A client that
- * runs pings often enough for that clock to be well ahead when a write comes; one that was stopped did not ping, and
- * the leader may end the session between the write and the report that tells of it. So such a write proves only what a
- * write at the beginning of the stop would have proven, until half a tick after the first answer to a request that was
- * sent since. Without an answer that takes a whole T after the stop, as a client gives up a connection on which it
- * hears nothing for 2/3 T. Each session has its own. Confined to the engine thread.
+ * <p>What a committed write says about the end of the session depends on such stops. The leader's clock for the
+ * session is moved on by what the client's server reports every half tick. A client that runs pings often enough for
+ * that clock to be well ahead when a write comes. A client that was stopped did not ping, and the leader may end the
+ * session between the write and the report of it. So a write after a stop proves only what a write at the beginning
+ * of the stop would have proven, until the server must have heard from the session again, and have reported that.
+ *
+ * <p>That is so half a tick after the first answer to a request that was sent after the stop. Without an answer it
+ * takes a whole T after the stop, because a client gives up a connection on which it hears nothing for 2/3 T.
+ * Confined to the engine thread.
  */
 public final class PauseDetector {
-    static final int BEATS_IN_A_TIMEOUT = 16;
-    /** Stops that are shorter than this part of T do no harm. */
+    static final int BEATS_IN_A_TIMEOUT = 16; // frequent enough to notice a stop of T/12
+    /** A stop that is shorter than this part of T does no harm. */
     private static final int HARMLESS = 12;
 
     private final EngineScheduler scheduler;
     private final Runnable onBeat;
-    private long timeoutNanos;
-    private long lastBeat;
-    private long period;
-    private boolean stopped;
-    private long stoppedAt;
-    private long resumedAt;
-    private boolean answered; // what was sent since then
+    private long timeoutNanos; // T
+    private long lastBeat; // when the process was last known to run
+    private long period; // between two beats of the timer; 0 before it begins
+    private boolean stopped; // whether there was a stop at all
+    private long stoppedAt; // when the last stop began, or the first of several that are too close to each other
+    private long resumedAt; // when the last stop was noticed
+    private boolean answered; // whether a request that was sent since then was answered
     private long answeredAt;
-    private boolean over;
+    private boolean over; // whether the session has ended
     private @Nullable Timer timer;
 
     /**
-     * Stands still until it {@link #begin begins}; then it beats. The time-out is that of the session, T. A stop of the
-     * process makes one beat at most.
+     * Stands still until it {@linkplain #begin begins}. From then on {@code onBeat} runs with each beat. A stop of
+     * the process makes one beat at most, so time that is counted in beats does not go on during a stop.
+     * {@code timeout} is that of the session, T.
      */
     public PauseDetector(EngineScheduler scheduler, Duration timeout, Runnable onBeat) {
         this.scheduler = scheduler;
@@ -48,12 +52,13 @@ public final class PauseDetector {
         this.lastBeat = scheduler.nanoTime();
     }
 
+    /** Goes on with another time-out, which the server has granted. */
     public void begin(long newTimeoutNanos) {
         timeoutNanos = newTimeoutNanos;
         begin();
     }
 
-    /** Begins to look for pauses, or continues. */
+    /** Begins to look for stops, or goes on. The time until now is looked at first. */
     public void begin() {
         beat();
         cancel();
@@ -73,11 +78,13 @@ public final class PauseDetector {
         }
     }
 
+    /** The session has ended. */
     public void end() {
         over = true;
         cancel();
     }
 
+    /** The process runs. If it is longer than usual since it was last known to run, it was stopped in between. */
     private void beat() {
         long now = scheduler.nanoTime();
         long stop = timeoutNanos / HARMLESS;
@@ -92,8 +99,9 @@ public final class PauseDetector {
     }
 
     /**
-     * The time as of which a committed write proves the session: when it was sent, or the beginning of a stop that was
-     * over only just before. To be called for each answered write.
+     * The time as of which a committed write proves the session: the time at which it was sent, or the beginning of a
+     * stop that is not long enough ago. To be called for each write that was answered, since it also notes the first
+     * answer after a stop.
      */
     public long provenAsOf(long sentAt) {
         beat();

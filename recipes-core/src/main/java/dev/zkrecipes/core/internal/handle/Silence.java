@@ -17,30 +17,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends a handle that neither answers nor ends: ZooKeeper's client never takes it for the session's end when servers
- * that have lost data refuse a session that has seen more than they know; and threads of the client may have died for
- * want of memory. A handle is given up when no server has answered it for a session time-out and a half, although there
- * was no connection or something was asked. It is reported as expired, what was asked is answered so, and it is closed.
- * The time is counted in beats of the engine: a process that was stopped first hears what the server has to say.
- * Confined to the engine thread.
+ * Ends a handle that neither answers nor ends. There are two causes. Servers that have lost data refuse a session
+ * that has seen more than they know, for ever, and ZooKeeper's client never takes that for the end of the session.
+ * And a thread of ZooKeeper's client may have died for want of memory.
+ *
+ * <p>A handle is given up when no server has answered it for a session time-out and a half, although it had no
+ * connection or had something to answer. It is reported as expired, pending requests get that answer, and the handle
+ * is closed. By then the session is over by every clock, except for those of servers that were away.
+ *
+ * <p>The time is counted in beats of the session. So after a stop of the process, the client first hears what the
+ * server has to say. Confined to the engine thread.
  */
 public final class Silence {
     private static final Logger log = LoggerFactory.getLogger(Silence.class);
 
-    /** ZooKeeper's own client needs four thirds of the time-out at most to see that nobody answers. */
+    /**
+     * ZooKeeper's own client takes up to four thirds of the time-out to notice that nobody answers, so this is more.
+     */
     private static final int MOST_SILENT_BEATS = PauseDetector.BEATS_IN_A_TIMEOUT * 3 / 2;
 
     final ZooKeeperOperations handle;
     private final EngineScheduler scheduler;
     private final Consumer<State> told;
-    private final Deque<Asked<?>> unanswered = new ArrayDeque<>(); // answered in this order, most of the time
+    private final Deque<Asked<?>> unanswered = new ArrayDeque<>(); // mostly answered in this order, the first first
     private State state = State.CONNECTING;
-    private boolean heard;
-    private int silentBeats;
+    private boolean heard; // whether a server was heard since the last beat
+    private int silentBeats; // in a row
     private boolean givenUp;
-    private boolean answered;
+    private boolean answered; // whether a request was ever answered
 
-    /** Opens the handle, of whose states it tells, up to the first final one. */
+    /** Opens the handle. {@code told} gets each change of its state, up to the first final one. */
     public Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
         this.scheduler = scheduler;
         this.told = told;
@@ -48,6 +54,7 @@ public final class Silence {
         onState(handle.initialState());
     }
 
+    /** The handle reports nothing more after a final state, even if it goes on. */
     private void become(State next) {
         if (!state.isFinal()) {
             onState(next);
@@ -60,6 +67,10 @@ public final class Silence {
         heard |= next == State.CONNECTED || next == State.READ_ONLY;
     }
 
+    /**
+     * Looks whether a server was heard since the last beat. A handle that never had a session is not given up: it
+     * goes on looking for a server.
+     */
     void beat() {
         boolean isWaiting = state == State.DISCONNECTED || !unanswered.isEmpty();
         boolean isSilent = isWaiting && !heard && !state.isFinal();
@@ -70,6 +81,7 @@ public final class Silence {
         }
     }
 
+    /** Closes the handle on another thread, because that may block. */
     private void giveUp(Duration timeout) {
         log.warn(
                 "No server has answered ZooKeeper session 0x{} for {}, so its handle is given up.",
@@ -81,7 +93,7 @@ public final class Silence {
         scheduler.executeBlocking(handle::close);
     }
 
-    /** Whether the session was ever answered a request. */
+    /** Whether a server has ever answered a request of the session. */
     boolean hasAnswered() {
         return answered;
     }
@@ -90,7 +102,10 @@ public final class Silence {
         return givenUp;
     }
 
-    /** Remembers a request that is about to be sent; one to a handle that was given up is answered at once. */
+    /**
+     * Remembers a request that is about to be sent, and wraps the receiver of its answer. If the handle was given up,
+     * the answer is that the session has expired.
+     */
     <T> Consumer<Answer<T>> endedBy(Consumer<Answer<T>> reply) {
         Asked<T> asked = new Asked<>(reply);
         unanswered.add(asked);
@@ -100,6 +115,7 @@ public final class Silence {
         return asked;
     }
 
+    /** A request that was sent. It takes its answer once: what the closed handle says later is dropped. */
     private final class Asked<T> implements Consumer<Answer<T>> {
         private final Consumer<Answer<T>> reply;
 

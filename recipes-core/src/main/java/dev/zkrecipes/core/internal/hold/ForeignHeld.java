@@ -23,15 +23,23 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a foreign lock has acquired. Lost, it is given back when it is closed; or with the end of its time. */
+/**
+ * What a {@link ForeignLock} has acquired, such as a lock of another library or a multi-lock of several clients. The
+ * foreign lock decides whether it is lost; this class adds the time limit, and calls foreign code with care: that
+ * code may block, throw, or report a loss on any thread.
+ *
+ * <p>The foreign hold must be released exactly once, even after a loss, because only the foreign lock knows what a
+ * loss leaves behind. Closing the last lease releases it. If the time limit ends first, a thread for losses releases
+ * it while the lease is still open. {@link #giveBack} sees to it that only the first of these happens. Thread-safe.
+ */
 public final class ForeignHeld extends Held {
     private static final Logger log = LoggerFactory.getLogger(ForeignHeld.class);
 
     private final ForeignLock.Hold hold;
     private final Callbacks callbacks;
-    private final AtomicBoolean observesRequests = new AtomicBoolean();
-    private final AtomicBoolean givenBack = new AtomicBoolean();
-    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+    private final AtomicBoolean observesRequests = new AtomicBoolean(); // whether the observer is registered
+    private final AtomicBoolean givenBack = new AtomicBoolean(); // whether the foreign release was called
+    private final CompletableFuture<Void> gone = new CompletableFuture<>(); // as the foreign lock says
 
     public ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
         super(spec, limit);
@@ -49,17 +57,19 @@ public final class ForeignHeld extends Held {
         return state() == LeaseState.LOST;
     }
 
+    /** Asks the foreign lock, too: it answers without blocking, and may know of a loss before it has reported it. */
     @Override
     public boolean isKnownAsLost() {
         return end() == null ? isLostThere() : super.isKnownAsLost();
     }
 
+    /** A lost hold has not ended in this sense: it still has to be released. */
     @Override
     public boolean hasEnded() {
         return givenBack.get();
     }
 
-    /** Whether the other library says that it is lost. A hold that cannot tell is not lost, and can be given back. */
+    /** Whether the foreign lock says that it is lost. If it fails to answer, the hold counts as not lost. */
     private boolean isLostThere() {
         try {
             return hold.state() == LeaseState.LOST;
@@ -79,14 +89,17 @@ public final class ForeignHeld extends Held {
                 + "; stop what it protects, close every lease of it, then acquire afresh");
     }
 
-    /** What says why it was lost, if it stands on leases of this library; null otherwise. */
+    /**
+     * The exception with the foreign lock's own reason for a loss. A foreign lock that stands on leases of this
+     * library throws it when it is asked for tokens. Null if there is no such reason.
+     */
     private @Nullable LockLostException lossThere() {
         try {
             var unused = hold.fencingTokens();
         } catch (LockLostException e) {
             return e;
         } catch (RuntimeException e) {
-            // it has none
+            // a lock of another library has no tokens, and gives no reason
         }
         return null;
     }
@@ -109,12 +122,14 @@ public final class ForeignHeld extends Held {
         }
     }
 
+    /** Also prolongs the limits of the leases on which the foreign lock stands, if they have any. */
     @Override
     public void prolong(Duration most) {
         super.prolong(most);
         hold.prolong(most);
     }
 
+    /** Asks the foreign lock. If it has no answer, the error names the lock as the application knows it. */
     private <T> T told(Supplier<T> question) {
         try {
             return question.get();
@@ -127,7 +142,10 @@ public final class ForeignHeld extends Held {
         return new UnsupportedOperationException("the lock " + spec().path() + ": " + why.getMessage(), why);
     }
 
-    /** Takes the listener, and begins to listen for a loss and to count its time. */
+    /**
+     * Sets the listener, starts listening for a loss, and starts the time limit. The state is read after that,
+     * because the foreign lock may show a loss some time before it reports it.
+     */
     @Override
     public void attach(Listener only) {
         super.attach(only);
@@ -140,11 +158,15 @@ public final class ForeignHeld extends Held {
 
     private void onLost() {
         String reason = "what it stands on was lost";
-        if (ends(reason) && lossThere() == null) { // otherwise the log says why by now
+        if (ends(reason) && lossThere() == null) { // otherwise the lease below it has logged its own loss
             LockLog.lost(spec().path(), reason);
         }
     }
 
+    /**
+     * The time limit is over. This may be called on the engine thread, and the foreign lock may block while it is
+     * released, so a thread for losses releases it.
+     */
     @Override
     public void lose(String reason) {
         if (ends(reason)) {
@@ -153,6 +175,7 @@ public final class ForeignHeld extends Held {
         }
     }
 
+    /** Ends it as lost, and tells the listener and the observer. Returns whether it had not ended before. */
     private boolean ends(String reason) {
         boolean isFirst = endAsLost(reason);
         if (isFirst) {
@@ -162,7 +185,10 @@ public final class ForeignHeld extends Held {
         return isFirst;
     }
 
-    /** Tells of requests to give the lock back; the observer of them, too. */
+    /**
+     * Registers a listener for requests to release the lock. The observer is registered with the first listener, and
+     * only with that, so that it is told once of each request.
+     */
     public void listen(Consumer<RevocationRequest> only) {
         Observer told = observesRequests.compareAndSet(false, true) ? observer() : null;
         if (told != null) {
@@ -171,6 +197,7 @@ public final class ForeignHeld extends Held {
         hold.onRevocationRequested(only);
     }
 
+    /** Looks for a loss that was not reported yet: it must end as LOST, not as RELEASED. */
     @Override
     public CompletableFuture<Void> release(boolean waits) {
         if (endByNow() == null && isLostThere()) {
@@ -187,11 +214,12 @@ public final class ForeignHeld extends Held {
         return gone;
     }
 
+    /** Calls the foreign lock's release in one of its forms, unless that was done before. */
     private void giveBack(Runnable how) {
         if (!givenBack.compareAndSet(false, true)) {
             return;
         }
-        if (isKnownAsLost()) { // to close it throws nothing, so whoever does it would never know
+        if (isKnownAsLost()) { // closing a lost lease throws nothing, so only the log can report a failure
             Completion.on(gone, (nothing, failure) -> {
                 if (failure != null) {
                     log.warn(
@@ -207,7 +235,7 @@ public final class ForeignHeld extends Held {
             Completion.forward(hold.released(), gone);
         } catch (RuntimeException | Error e) {
             gone.completeExceptionally(e);
-            Throwables.throwIfInstanceOf(e, Error.class); // nobody knows whether it is given back
+            Throwables.throwIfInstanceOf(e, Error.class); // nobody knows whether the lock was released
         }
     }
 

@@ -23,13 +23,16 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a hold stands on: the held node of each of its locks, or the one thing that a foreign lock has acquired. All
- * parts are acquired together, and checked and given back together; if one is lost, the grant is lost.
+ * What a hold stands on: one held node for each of its locks, or the single hold of a foreign lock. The parts of a
+ * new grant were acquired together. They are checked and released together, and if one part is lost, the grant is
+ * lost.
  *
- * <p>A thread that re-enters opens further holds on the same grant, or on parts of it. Thread-safe.
+ * <p>A thread that re-enters opens further holds on the same grant, or on a grant that combines parts of several. The
+ * grant does not count its holds: {@link LockData} knows on which parts an open hold still stands. Immutable, so any
+ * thread may use it; the parts are thread-safe.
  */
 public final class Grant {
-    private static final Grant NOTHING = new Grant();
+    private static final Grant NOTHING = new Grant(); // no part
 
     private final Held[] parts; // in the order of the locks
 
@@ -45,7 +48,7 @@ public final class Grant {
         return new Grant(parts.toArray(Held[]::new));
     }
 
-    /** The parts that are as wanted. */
+    /** The parts that match. Most grants have a single part, which needs neither a stream nor a new object. */
     Grant only(Predicate<Held> wanted) {
         if (isSingle()) {
             return wanted.test(parts[0]) ? this : NOTHING;
@@ -69,7 +72,7 @@ public final class Grant {
         return parts.length == 0;
     }
 
-    /** The part of the first lock. */
+    /** The part of the first lock: the only part, if there is one lock. */
     public Held first() {
         return parts[0];
     }
@@ -83,7 +86,7 @@ public final class Grant {
         return false;
     }
 
-    /** The part of this lock; null if there is none. */
+    /** The part that belongs to this lock; null if there is none. */
     @Nullable
     Held on(LockSpec spec) {
         for (Held part : parts) {
@@ -98,14 +101,14 @@ public final class Grant {
         return all().map(Held::spec);
     }
 
-    /** The nodes of a lock of the engine: all that it acquires is a node. */
+    /** The parts as nodes. Only for a grant of the engine, whose parts are all nodes. */
     public Stream<HeldNode> nodes() {
         return all().map(HeldNode.class::cast);
     }
 
-    // ---- What becomes of it.
+    // ---- Its state.
 
-    /** The worst state of any part. */
+    /** The worst state of all parts: the constants of {@link LeaseState} stand in this order. */
     LeaseState state() {
         LeaseState worst = LeaseState.HELD;
         for (Held part : parts) {
@@ -124,7 +127,7 @@ public final class Grant {
         return false;
     }
 
-    /** Whether the engine knows that a part is lost, without a look at the clock. */
+    /** Whether a part is already known to be lost. Unlike {@link #isLost} this does not read the clock. */
     boolean isKnownAsLost() {
         for (Held part : parts) {
             if (part.isKnownAsLost()) {
@@ -134,7 +137,7 @@ public final class Grant {
         return false;
     }
 
-    /** Whether no part has ended. */
+    /** Whether every part is held, that is, none has ended or is lost. */
     boolean isStanding() {
         return all().noneMatch(part -> part.hasEnded() || part.isLost());
     }
@@ -145,24 +148,26 @@ public final class Grant {
         }
     }
 
+    /** The fencing tokens by lock path. Throws if a part is lost. */
     Map<String, Long> tokens() {
         Map<String, Long> tokens = new HashMap<>();
         all().forEach(part -> tokens.putAll(part.tokens()));
         return Map.copyOf(tokens);
     }
 
+    /** Checks that fail a {@code multi} once a part is gone, one for each node. */
     List<Op> guards() {
         return all().flatMap(part -> part.guards().stream()).toList();
     }
 
-    /** Sets the only listener of each part. */
+    /** Sets the only listener of each part. A part that is lost already tells it at once. */
     void attach(Held.Listener listener) {
         for (Held part : parts) {
             part.attach(listener);
         }
     }
 
-    /** Sets the only observer of each part. */
+    /** Sets the only observer of each part. A part that has ended already tells it at once. */
     void observe(Held.Observer observer) {
         all().forEach(part -> part.observe(observer));
     }
@@ -171,11 +176,11 @@ public final class Grant {
         all().forEach(part -> part.prolong(most));
     }
 
-    // ---- Checked and given back together.
+    // ---- Checked and released together.
 
     /**
-     * Asks, with one committed check, whether the nodes are there. A part whose node is not there is lost. On the
-     * engine thread.
+     * Asks the server, with one committed check, whether all nodes exist. {@code done} gets the code. The server
+     * stops at the first node that is missing, so only that part is lost by this answer. On the engine thread.
      */
     public void check(Consumer<Code> done) {
         List<HeldNode> nodes = nodes().toList();
@@ -188,19 +193,23 @@ public final class Grant {
         });
     }
 
-    /** Gives back the parts that have not ended, without waiting for anything. Any thread. */
+    /** Releases the parts that have not ended; a caller that does not wait for the result uses this. Any thread. */
     @CanIgnoreReturnValue
     public CompletableFuture<Void> release() {
         return release(false);
     }
 
-    /** Gives back the parts that have not ended; completes when all are gone, see {@link Held#release}. Any thread. */
+    /**
+     * Releases the parts that have not ended. The future completes once all are gone, see {@link Held#release}.
+     * Several parts are always nodes of the engine: they are handed to the cleaner together, so that one request
+     * deletes them. Any thread.
+     */
     @CanIgnoreReturnValue
     CompletableFuture<Void> release(boolean waits) {
         if (isSingle()) {
             return first().release(waits);
         }
-        var unused = isLost(); // a look at the clock: the time of a part may be over
+        var unused = isLost(); // reads the clock: a part whose time is over must end as LOST, not as RELEASED
         Grant ending = only(Held::endAsReleased);
         if (!ending.isEmpty()) {
             HeldNode.afterEndOf(ending);
@@ -209,13 +218,13 @@ public final class Grant {
         return CompletableFuture.allOf(nodes().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
     }
 
-    /** With the path of each node. */
+    /** Describes the parts for the log, with the path of each node. */
     String describe() {
         return all().map(part -> part instanceof HeldNode node ? node.nodePath() + ", " + node : part.toString())
                 .collect(Collectors.joining("; "));
     }
 
-    /** Without the paths, which a lease names itself. */
+    /** Describes the parts without their paths, because a lease names its paths itself. */
     @Override
     public String toString() {
         return all().map(Held::toString).distinct().collect(Collectors.joining(", "));

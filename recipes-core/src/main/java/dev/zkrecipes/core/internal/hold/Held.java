@@ -14,7 +14,14 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/** What holds stand on: a node, or what a foreign lock has. It ends once, as RELEASED or as LOST. Thread-safe. */
+/**
+ * What holds stand on: a node of the engine, or the hold of a foreign lock. It ends exactly once, as RELEASED or as
+ * LOST. The first thread that sets {@link #end} decides which, and all later attempts change nothing.
+ *
+ * <p>The listener acts on a loss, and the observer only reports. Either may be set while another thread ends this. So
+ * the thread that sets one looks at the end afterwards, and the thread that ends this looks at them afterwards: one
+ * of the two sees the other. Thread-safe.
+ */
 public abstract class Held {
     private static final AtomicReferenceFieldUpdater<Held, @Nullable End> END =
             AtomicReferenceFieldUpdater.newUpdater(Held.class, End.class, "end");
@@ -23,24 +30,26 @@ public abstract class Held {
 
     private static final End RELEASED = new End(LeaseState.RELEASED, "it was given back");
 
+    /** Acts on a loss: what stands on the held thing is lost, too. */
     @FunctionalInterface
     public interface Listener {
+        /** It was lost. Called on any thread; a second call has no further effect. */
         void onLost(Held held);
     }
 
-    /** Hears what becomes of it, and changes nothing. */
+    /** Reports what becomes of it, and changes nothing. */
     public interface Observer {
-        /** It was given back; told on the thread that does so. */
+        /** It was released. Called on the thread that released it. */
         void onReleased();
 
-        /** It was lost; told on any thread, and must not block. */
+        /** It was lost. Called on any thread, perhaps on the engine thread, so it must not block. */
         void onLost(String reason);
 
-        /** Somebody asks for the lock back, and the application was told. */
+        /** Somebody asks for the lock back, and the application listens for that. */
         void onRevocationRequested();
     }
 
-    /** How it ended, and, if it was lost, why. */
+    /** How it ended. The reason appears in messages if it was lost. */
     protected record End(LeaseState state, String reason) {
         public boolean isLoss() {
             return state == LeaseState.LOST;
@@ -48,10 +57,10 @@ public abstract class Held {
     }
 
     private final LockSpec spec;
-    private final @Nullable HoldLimit limit;
-    private volatile @Nullable End end;
-    private volatile @Nullable Listener listener;
-    private volatile @Nullable Observer observer;
+    private final @Nullable HoldLimit limit; // null if it may be held for any time
+    private volatile @Nullable End end; // null while it stands, and set once
+    private volatile @Nullable Listener listener; // null again once it was told
+    private volatile @Nullable Observer observer; // null again once it was told
 
     protected Held(LockSpec spec, @Nullable HoldLimit limit) {
         this.spec = spec;
@@ -66,30 +75,38 @@ public abstract class Held {
         return limit;
     }
 
-    // ---- What differs.
+    // ---- What a node and a foreign hold do differently.
 
+    /** The state as long as no end was noted here. */
     protected abstract LeaseState standing();
 
-    /** Ends it as lost, unless it has ended. */
+    /** Ends it as lost for this reason, unless it has ended. */
     public abstract void lose(String reason);
 
-    /** Whether the state is LOST, which may take less to find out than the state. */
+    /** Whether the state is LOST. That may cost less than {@link #state()}, which also tells HELD from SUSPENDED. */
     public abstract boolean isLost();
 
-    /** Whether nothing is left to give back. */
+    /** Whether nothing is left to release. */
     public abstract boolean hasEnded();
 
+    /** A new exception for a caller that relies on it although it is lost. */
     public abstract LockLostException lost();
 
+    /** The fencing tokens by lock path. Throws if it is lost. */
     public abstract Map<String, Long> tokens();
 
+    /** Operations that fail a {@code multi} once the lock is no longer held. */
     public abstract List<Op> guards();
 
-    /** Gives it back, once; completes when it is gone. If the caller {@code waits} for that, it may block here. */
+    /**
+     * Releases it, unless that was done before. The future completes once it is known to be gone. A caller that
+     * {@code waits} for the future anyway lets a foreign lock block in this call already.
+     */
     public abstract CompletableFuture<Void> release(boolean waits);
 
     // ---- Its end.
 
+    /** The state at this moment. An end that only the clock tells is noted first. */
     public final LeaseState state() {
         End last = endByNow();
         return last == null ? standing() : last.state();
@@ -99,7 +116,10 @@ public abstract class Held {
         return end;
     }
 
-    /** How it ended, even if only the time says so. */
+    /**
+     * How it has ended; null if it stands. No thread may have noticed yet that its time is over, so this reads the
+     * clock, and notes the end.
+     */
     protected @Nullable End endByNow() {
         if (end == null && limit != null && limit.isOver()) {
             lose(limit.reason());
@@ -107,7 +127,7 @@ public abstract class Held {
         return end;
     }
 
-    /** Whether it is lost as far as is known, without a look at the clock. */
+    /** Whether it is already known to be lost. This does not read the clock, so it is cheap and ends nothing. */
     public boolean isKnownAsLost() {
         End last = end;
         return last != null && last.isLoss();
@@ -119,42 +139,42 @@ public abstract class Held {
         }
     }
 
-    /** Returns whether it had not ended. */
+    /** Ends it as released. Returns false if it had ended before. */
     public final boolean endAsReleased() {
         return END.compareAndSet(this, null, RELEASED);
     }
 
-    /** Returns whether it had not ended. */
+    /** Ends it as lost. Returns false if it had ended before. */
     protected final boolean endAsLost(String reason) {
         return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
-    /** Begins the time that it may be held, if it has one. Called before anybody is told of the grant. */
+    /** Starts the timer of its limit, if it has one: before the caller gets the lease, and after each change. */
     public final void limitTime() {
         if (limit != null) {
             limit.begin(this::endByNow);
             if (end != null) {
-                limit.end(); // nobody does it later
+                limit.end(); // the thread that ended it may have looked before there was a timer
             }
         }
     }
 
-    /** Sets the time that it may be held from now on, if it is limited and stands. */
+    /** Gives it this much time from now on, if it has a limit that is not over. */
     public void prolong(Duration most) {
         if (limit != null) {
             limit.change(most, this::limitTime);
         }
     }
 
-    // ---- Who is told of it.
+    // ---- Listener and observer.
 
-    /** Sets the only listener, which is told when it is lost, at once if it is. */
+    /** Sets the only listener, which is told of a loss; at once if it is lost already. */
     public void attach(Listener only) {
         listener = only;
-        tellListener(); // the thread that ended it may have looked before
+        tellListener(); // the thread that ended it may have looked before there was a listener
     }
 
-    /** Does what the end brings: its time counts no more, and the listener is told of a loss. */
+    /** Follows the end: stops the timer of the limit, and tells the listener of a loss. */
     protected final void settleEnd() {
         if (limit != null) {
             limit.end();
@@ -162,6 +182,7 @@ public abstract class Held {
         tellListener();
     }
 
+    /** Two threads may come here at once, and both tell the listener: it expects that. */
     private void tellListener() {
         Listener only = listener;
         End last = end;
@@ -171,10 +192,10 @@ public abstract class Held {
         }
     }
 
-    /** Sets the only observer, which is told of the end once. */
+    /** Sets the only observer, which is told of the end exactly once. */
     public final void observe(Observer only) {
         observer = only;
-        if (end != null) { // the thread that ended it has looked before
+        if (end != null) { // the thread that ended it may have looked before there was an observer
             tellObserver();
         }
     }
@@ -183,6 +204,7 @@ public abstract class Held {
         return observer;
     }
 
+    /** Tells the observer of the end, unless another thread has taken it to do so. */
     protected final void tellObserver() {
         Observer only = observer == null ? null : OBSERVER.getAndSet(this, null);
         End last = end;

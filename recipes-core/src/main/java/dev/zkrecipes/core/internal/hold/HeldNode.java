@@ -20,15 +20,23 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/** One held node. Until it ends, its state is computed from the session's proof of life. Thread-safe. */
+/**
+ * One held node. Until it ends, its state follows from the session's proof of life, without a question to the server.
+ * It also ends by the clock: when no write was committed for a whole session time-out, or when its {@link HoldLimit}
+ * is over.
+ *
+ * <p>Any thread may ask for its state, and end it. What follows from the end is done once, on the engine thread: the
+ * {@link NodeCleaner} gets the node, and the session stops checking it. If the thread that ended it dies before it
+ * has handed that over, the {@link KeepAlive} does it later, by {@link #finishEnd}. Thread-safe.
+ */
 public final class HeldNode extends Held implements KeepAlive.CheckedNode {
     private final EngineScheduler scheduler;
     private final NodeCleaner cleaner;
     private final OwnNode node;
-    private final String nodePath;
+    private final String nodePath; // a copy for any thread: what else an OwnNode knows belongs to the engine
     private final long token;
-    private final long grantedAt;
-    private boolean isSeenTo; // on the engine thread
+    private final long grantedAt; // by the engine's clock
+    private boolean isSeenTo; // whether what follows from the end has begun; on the engine thread
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     public HeldNode(
@@ -64,6 +72,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         return grantedAt;
     }
 
+    /** The fencing token. Throws if the node is lost, because nothing may be written under the lock then. */
     public long token() {
         requireNotLost();
         return token;
@@ -74,6 +83,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         return Map.of(spec().path(), token());
     }
 
+    /** Checks no version: the data of the node change when somebody asks for the lock back. */
     @Override
     public List<Op> guards() {
         return List.of(Op.check(nodePath, -1));
@@ -84,6 +94,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
     }
 
+    /** After a session time-out without a committed write, another client may have the lock, so it is lost. */
     @Override
     protected @Nullable End endByNow() {
         if (end() == null && session().isOutlived()) {
@@ -92,6 +103,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         return super.endByNow();
     }
 
+    /** After any end the cleaner deletes the node, so a lost node need not be released. */
     @Override
     public boolean hasEnded() {
         return end() != null;
@@ -113,17 +125,21 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
 
     @Override
     public void onNodeGone() {
-        lose("its node was deleted by somebody else"); // unless it has ended
+        lose("its node was deleted by somebody else"); // no effect after the end, when we delete it ourselves
     }
 
-    /** Completes when the node is known to be gone, on the engine thread. */
+    /**
+     * Completes on the engine thread once the node is known to be gone; exceptionally as soon as ZooKeeper refuses to
+     * delete it.
+     */
     public CompletableFuture<Void> gone() {
         return gone;
     }
 
+    /** Never blocks: the engine deletes the node. */
     @Override
     public CompletableFuture<Void> release(boolean waits) {
-        if (endByNow() == null && endAsReleased()) { // a look at the clock: its time may be over
+        if (endByNow() == null && endAsReleased()) { // reads the clock: if its time is over, it ends as LOST
             scheduler.execute(this::afterEnd);
             tellObserver();
         }
@@ -137,13 +153,17 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         }
     }
 
-    /** Ends it at once, even if a thread has begun to release it and has not come to the rest. */
+    /**
+     * Ends it, and does the rest in this call. A thread that has just released it may not have handed over the rest,
+     * and after the end of the session or of the client there is no time to wait for that.
+     */
     @Override
     public void endAtOnce(String reason) {
         lose(reason);
         afterEnd();
     }
 
+    /** Does the rest of an end, in case the thread that ended it died before it could hand that over. */
     @Override
     public void finishEnd() {
         if (end() != null) {
@@ -151,6 +171,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         }
     }
 
+    /** The client is closed and deletes nothing any more, so nobody may wait for the deletion. */
     @Override
     public void abandon() {
         lose(LockLog.CLIENT_CLOSED);
@@ -158,12 +179,12 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         gone.complete(null);
     }
 
-    /** Does what is done once, on the engine thread. */
+    /** What follows from the end, once. On the engine thread. */
     private void afterEnd() {
         if (beginAfterEnd()) {
             End last = end();
             if (last != null && last.reason().equals(Session.OUTLIVED)) {
-                session().takeForLost(); // before it leaves
+                session().takeForLost(); // before this leaves: without leases a session is judged by its connection
             }
             cleaner.discard(node, gone);
             leave();
@@ -174,18 +195,23 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         }
     }
 
+    /** Returns whether the caller is the first, and so has to do what follows from the end. */
     private boolean beginAfterEnd() {
         boolean begins = !isSeenTo;
         isSeenTo = true;
         return begins;
     }
 
+    /** The session checks the node no longer, and those who stand on it learn of its end. */
     private void leave() {
         session().keepAlive().remove(this);
         settleEnd();
     }
 
-    /** Hands the nodes to the cleaner in one piece, unless the end of the session or of the client was faster. */
+    /**
+     * Hands the nodes of a released grant to the cleaner together, so that one request deletes them. A node that the
+     * end of the session or of the client has handed over already is left out.
+     */
     static void afterEndOf(Grant grant) {
         HeldNode any = (HeldNode) grant.first();
         any.scheduler.execute(() -> {

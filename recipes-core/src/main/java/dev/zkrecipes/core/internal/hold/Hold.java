@@ -31,8 +31,20 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One hold: a share in a grant, or in several that were acquired as one. Each grant is given back with its last hold.
- * Re-entry makes one of these, so it is small: who is told of its end is listed on demand.
+ * One hold of a lock, and the lease that the application gets for it. It stands on a {@link Grant}. Holds of one
+ * thread may share the parts of a grant, and each part is released with the last hold that stands on it.
+ *
+ * <p>Re-entry creates one hold and little else, so a hold is small. Futures and listeners are created on demand, and
+ * then learn what has happened before.
+ *
+ * <p><b>Closing.</b> {@link #closing} goes from null to {@link #DECIDING}, and from there to a result. In between,
+ * the hold counts as closed, but still has the state of its grant. Threads that close one hold at the same time all
+ * go through the same steps, and each step takes effect once, so the state is not HELD when any of them returns. If a
+ * thread dies in the middle, nobody would do the rest: it leaves what was thrown in the {@link LastResort}, and the
+ * engine ends the client.
+ *
+ * <p>Any thread may ask. Only the owner may close, unless {@link LockData#mayClose} or {@link #letAnyThreadClose}
+ * says otherwise.
  */
 public final class Hold implements MultiLease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
@@ -40,8 +52,9 @@ public final class Hold implements MultiLease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Listeners> LISTENERS =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, Listeners.class, "listeners");
 
-    /** The lock through which a hold was acquired: one of the engine, or a foreign one. */
+    /** The lock through which a hold was acquired: a lock of the engine, or a foreign lock. */
     public interface Origin {
+        /** What was asked for. */
         LockGroup group();
 
         Callbacks callbacks();
@@ -49,49 +62,54 @@ public final class Hold implements MultiLease, Held.Listener {
         /** The name of the client in messages. */
         String ownerLabel();
 
+        /** Asks the server, or the foreign lock, whether the hold stands, and throws if it does not. */
         void verify(Hold hold) throws InterruptedException;
 
+        /** Registers a listener for requests to release the lock. */
         void listen(Hold hold, Consumer<RevocationRequest> listener);
 
-        /** Waits for what was given back with the hold, if the lock is to; {@code tells} if it throws the refusal. */
+        /**
+         * Waits until what was released with a closed hold is gone, unless the lock releases in the background. If it
+         * {@code tells}, it throws the error with which the release was refused.
+         */
         void confirm(Hold closed, boolean tells);
 
-        /** What sets the timers of holds. Throws if they belong to the thread that acquires them for good. */
+        /** Where holds set their timers. Throws if holds of this lock can only be closed by their own thread. */
         EngineScheduler timers();
 
-        /** Runs, on a thread of the client, what gives back a hold. */
+        /** Runs a task of a timer that closes a hold, on a thread on which this lock may be released. */
         void runClose(Runnable close);
 
-        /** Of the client. */
+        /** Where a thread that dies in the middle of a close leaves what was thrown. The engine looks there. */
         LastResort lastResort();
 
-        /** Has the engine look at the last resort. */
+        /** Wakes the engine, so that it looks at the last resort now. */
         void wakeEngine();
     }
 
-    /** What a hold was closed as, and when what was given back with it is gone. */
+    /** How a hold was closed, and a future that completes once the nodes released with it are gone. */
     private record Closing(LeaseState as, CompletableFuture<Void> released) {
         static Closing givingBackNothing(LeaseState as) {
-            return new Closing(as, CompletableFuture.completedFuture(null)); // nobody outside sees it
+            return new Closing(as, CompletableFuture.completedFuture(null)); // shared: applications get copies
         }
     }
 
     private static final Duration MOST_DELAY = Duration.ofDays(36_500);
-    private static final Closing DECIDING = Closing.givingBackNothing(LeaseState.HELD); // before each of the others
+    private static final Closing DECIDING = Closing.givingBackNothing(LeaseState.HELD); // closed, without a result
     private static final Closing RELEASED = Closing.givingBackNothing(LeaseState.RELEASED);
     private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
 
     private final Origin lock;
-    private final LastResort lastResort; // reached without a call
+    private final LastResort lastResort; // a field: at the end of the stack there is no room to call for it
     private final Grant grant;
-    private final LockData data;
-    private volatile @Nullable Closing closing;
-    private volatile @Nullable Listeners listeners;
-    private volatile @Nullable Loss loss;
+    private final LockData data; // the record of its owner
+    private volatile @Nullable Closing closing; // null while it is open
+    private volatile @Nullable Listeners listeners; // null until somebody wants to be told of its end
+    private volatile @Nullable Loss loss; // null until its record has noted a loss
 
-    /** When it was lost, and whether an exception has told its owner. */
+    /** When the hold was lost, and whether an exception has told its owner. */
     private static final class Loss {
-        private final long at;
+        private final long at; // by the clock of the record
         private volatile boolean told;
 
         Loss(long at) {
@@ -106,7 +124,10 @@ public final class Hold implements MultiLease, Held.Listener {
         this.data = data;
     }
 
-    /** Opens the first hold on a grant, and hears of its loss. Whatever is thrown in here, the grant is given back. */
+    /**
+     * Opens the first hold on a new grant, which tells it of a loss from now on. Whatever is thrown in here, the
+     * grant is released, because the caller has no lease to close.
+     */
     public static Hold open(Origin lock, Grant grant, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grant, data);
         try {
@@ -147,24 +168,24 @@ public final class Hold implements MultiLease, Held.Listener {
         return grant.on(spec);
     }
 
-    /** What this hold stands on was lost. Any thread. */
+    /** A part of the grant was lost. Any thread. */
     @Override
     public void onLost(Held part) {
         Listeners told = listeners;
-        if (told != null && !isClosed()) { // else the thread that closes it tells
+        if (told != null && !isClosed()) { // otherwise the closing thread tells them, once it has a result
             told.end(LeaseState.LOST);
         }
         data.lose(this);
     }
 
-    /** Notes when it was lost; the first time counts. */
+    /** Notes when the hold was lost. Only the first loss counts. */
     void noteLoss(long now) {
         if (loss == null) {
             loss = new Loss(now);
         }
     }
 
-    /** An exception tells its owner of the loss. */
+    /** Notes that an exception tells the owner of the loss. */
     void noteTold() {
         Loss noted = loss;
         if (noted != null) {
@@ -172,7 +193,10 @@ public final class Hold implements MultiLease, Held.Listener {
         }
     }
 
-    /** Whether it was lost before that, and its owner was told, so that nobody can still be about to close it. */
+    /**
+     * Whether the hold was lost no later than {@code before}, and its owner was told. Such an owner has had its time
+     * to close the hold, and no longer relies on the lock.
+     */
     boolean isForgottenSince(long before) {
         Loss noted = loss;
         return noted != null && noted.told && noted.at - before <= 0;
@@ -182,7 +206,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return closing != null;
     }
 
-    /** What it was closed as; null before that is known. */
+    /** The result of closing; null while the hold is open, or a thread is still closing it. */
     private @Nullable Closing decided() {
         Closing closed = closing;
         return closed != null && closed.as == LeaseState.HELD ? null : closed;
@@ -236,9 +260,9 @@ public final class Hold implements MultiLease, Held.Listener {
 
     @Override
     public boolean prolong(Duration most) {
-        LockOptions.defaults().withHoldAtMost(most); // in its bounds
+        LockOptions.defaults().withHoldAtMost(most); // throws unless the time is within the bounds of that option
         if (!isStanding()) {
-            return false; // others may stand on what this one did
+            return false; // a closed hold must not prolong a grant on which other holds may stand
         }
         grant.prolong(most);
         return isStanding();
@@ -275,6 +299,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().ended();
     }
 
+    /** The futures and listeners of this hold, created by the first call. */
     public Listeners listeners() {
         Listeners made = listeners;
         if (made != null) {
@@ -284,7 +309,8 @@ public final class Hold implements MultiLease, Held.Listener {
         if (!LISTENERS.compareAndSet(this, null, made)) {
             return Objects.requireNonNull(listeners);
         }
-        // Looked at afterwards: what happens from now on finds them. The thread that is just closing it tells them.
+        // The state is read after the listeners can be seen: whatever happens from now on finds them. If a thread is
+        // closing the hold at this moment, that thread tells them.
         Closing closed = decided();
         if (closed != null) {
             tell(made, closed);
@@ -294,11 +320,13 @@ public final class Hold implements MultiLease, Held.Listener {
         return made;
     }
 
+    /** Passes the result of closing on. */
     private static void tell(Listeners told, Closing closed) {
         Completion.forward(closed.released, told.givenBack);
         told.end(closed.as);
     }
 
+    /** Only the call that closed a hold which was not lost reports that the release was refused. */
     @Override
     public void close() {
         boolean closes = beginClosing(true);
@@ -311,6 +339,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().released();
     }
 
+    /** No thread waits meanwhile. A timer of the engine closes the hold, so any thread may close it from now on. */
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
         Objects.requireNonNull(delay, "delay");
@@ -326,14 +355,17 @@ public final class Hold implements MultiLease, Held.Listener {
         Timer timer = timers.schedule(delay, close);
         Completion.on(listeners().ended, (how, failure) -> {
             timer.cancel();
-            if (!isClosed()) { // it is lost
+            if (!isClosed()) { // it was lost, so there is no reason to keep it open
                 close.run();
             }
         });
         return listeners().released();
     }
 
-    /** From now on any thread may close it. Its owner may re-enter as long as it stands. */
+    /**
+     * From now on any thread may close the hold, even while its owner lives. The owner may still re-enter as long as
+     * the hold stands, see {@link LockData#reenter}.
+     */
     public void letAnyThreadClose() {
         requireMayClose();
         data.expectOtherThreads();
@@ -349,9 +381,12 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /**
-     * Closes it, giving back what only it stands on; {@link Origin#confirm} waits for that. Returns whether this call
-     * did. If another thread is in the middle of that, this one does the same, so that nothing says HELD when either
-     * returns: each step is done by the first who comes to it.
+     * Closes the hold, and releases the parts of its grant on which no other hold stands. Returns whether this call
+     * closed it. A caller that {@code waits} calls {@link Origin#confirm} next, so a foreign lock may block here
+     * already.
+     *
+     * <p>If another thread is closing the hold at this moment, this call goes through the same steps. Each step is
+     * done by the first thread that comes to it, and the state is not HELD when either call returns.
      */
     @CanIgnoreReturnValue
     public boolean beginClosing(boolean waits) {
@@ -360,13 +395,14 @@ public final class Hold implements MultiLease, Held.Listener {
         }
         boolean begins = false;
         try {
-            // What it is closed as is found out after that: a loss that is told to an open hold is seen then.
+            // The result is found out only after this. A loss that still found the hold open has told its listeners
+            // LOST, and is seen here, so the result is LOST as well.
             begins = CLOSING.compareAndSet(this, null, DECIDING);
             if (begins || decided() == null) {
                 decide(giveBack(waits));
             }
         } catch (Throwable t) {
-            lastResort.thrown = t; // nobody else does the rest
+            lastResort.thrown = t; // ends the client, since nobody else does the rest
             lock.wakeEngine();
             decide(LOST);
             throw t;
@@ -374,6 +410,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return begins;
     }
 
+    /** Sets the result, unless another thread was faster, and tells the listeners. */
     private void decide(Closing last) {
         if (CLOSING.compareAndSet(this, DECIDING, last)) {
             Listeners told = listeners;
@@ -383,7 +420,11 @@ public final class Hold implements MultiLease, Held.Listener {
         }
     }
 
-    /** The last hold looks at the clock; the others rely on what is known. */
+    /**
+     * Takes the hold out of its record, and releases what no other hold stands on. Only the last hold on a grant
+     * reads the clock to see whether it is lost. Other holds rely on what is known, which keeps the end of a re-entry
+     * cheap.
+     */
     private Closing giveBack(boolean waits) {
         data.takeOut(this);
         Grant unneeded = data.unneededWithout(this);
@@ -394,10 +435,10 @@ public final class Hold implements MultiLease, Held.Listener {
         return new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
     }
 
-    /** Completes when what is given back with the hold, which is closed, is known to be gone. */
+    /** Completes once the nodes released with this closed hold are known to be gone. */
     public CompletableFuture<Void> givenBack() {
         Closing closed = decided();
-        return closed != null ? closed.released : listeners().givenBack; // another thread is just giving it back
+        return closed != null ? closed.released : listeners().givenBack; // another thread is still closing it
     }
 
     public void requireNotLost() {
@@ -416,12 +457,15 @@ public final class Hold implements MultiLease, Held.Listener {
         return "Lease[" + path() + ", " + state() + ", " + grant + "]";
     }
 
-    /** Who is told of one hold, and who but its owner may close it. Most end without anybody asking for that. */
+    /**
+     * The listeners and futures of one hold, and whether any thread may close it. Most holds end without anybody
+     * asking for these.
+     */
     public static final class Listeners {
         private final Callbacks callbacks;
         private volatile boolean anyThreadCloses;
-        private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
-        private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
+        private final CompletableFuture<LeaseState> ended = new CompletableFuture<>(); // by its close, or by a loss
+        private final CompletableFuture<Void> givenBack = new CompletableFuture<>(); // once the nodes are gone
         private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();
         private final AtomicReference<@Nullable RevocationListeners> revocations = new AtomicReference<>();
 
@@ -429,7 +473,7 @@ public final class Hold implements MultiLease, Held.Listener {
             this.callbacks = callbacks;
         }
 
-        /** The hold is closed, or lost; the first time counts. */
+        /** The hold was closed, or lost. Only the first call counts. */
         void end(LeaseState how) {
             ended.complete(how);
             RevocationListeners told = revocations.get(); // a listener that comes later sees that the hold has ended
@@ -438,7 +482,7 @@ public final class Hold implements MultiLease, Held.Listener {
             }
         }
 
-        /** Runs the listener when the hold is lost, where losses are told. */
+        /** Runs the listener once the hold is lost, on a thread for losses. */
         void onLost(Runnable listener) {
             Objects.requireNonNull(listener, "listener");
             Completion.on(ended, (state, failure) -> {
@@ -448,22 +492,24 @@ public final class Hold implements MultiLease, Held.Listener {
             });
         }
 
+        /** The listeners for requests to release the lock, created by the first call. */
         public RevocationListeners revocations(Supplier<RevocationListeners> maker) {
             return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
         }
 
-        /** One stage for all applications that ask, since one for each would stay as long as the lease. */
+        /** One stage for all callers: a new stage for each call would stay as long as the lease. */
         CompletionStage<LeaseState> ended() {
             return Objects.requireNonNull(endedForAll.updateAndGet(made -> made != null
                     ? made
                     : Completion.copy(ended, this::tellOfEnd).minimalCompletionStage()));
         }
 
-        /** Ends when the hold is given back; for applications. */
+        /** A copy for the application, which completes once the hold is released, on a callback thread. */
         CompletableFuture<Void> released() {
             return Completion.copy(givenBack, callbacks::run);
         }
 
+        /** A loss has threads of its own, so that blocked callbacks do not delay it. */
         private void tellOfEnd(Runnable task) {
             if (ended.getNow(LeaseState.HELD) == LeaseState.LOST) {
                 callbacks.tellLoss(task);

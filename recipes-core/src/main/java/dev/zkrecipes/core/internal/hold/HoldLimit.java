@@ -9,13 +9,18 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** How long one holder may have a node. Once anybody has seen that the time is over, it stays over. Any thread. */
+/**
+ * How long one holder may keep what it has acquired, see {@code LockOptions.withHoldAtMost}. Whoever asks for the
+ * state of a lease reads the clock here, so a lease is lost in time even if no thread has come to its timer. The
+ * first who sees that the time is over records it, so that a prolongation that comes later does not revive the hold.
+ * Any thread.
+ */
 public final class HoldLimit {
     private final EngineScheduler scheduler;
-    private final long beganAt;
-    private final AtomicLong endsAfter; // negated once it is over
-    private volatile @Nullable Timer timer;
-    private volatile boolean changed;
+    private final long beganAt; // by the engine's clock
+    private final AtomicLong endsAfter; // nanoseconds since it began; negated once somebody has seen that it is over
+    private volatile @Nullable Timer timer; // makes the engine end the hold when nobody asks
+    private volatile boolean changed; // whether a call has set another time than the options, for the message
 
     public HoldLimit(EngineScheduler scheduler, Duration most) {
         this(scheduler, scheduler.nanoTime(), most.toNanos(), false);
@@ -28,14 +33,17 @@ public final class HoldLimit {
         this.changed = changed;
     }
 
-    /** What is left of a limit, for a node that continues the hold. */
+    /** A limit with the same end, for a node that continues the hold in another mode; null if there is none. */
     public static @Nullable HoldLimit withEndOf(@Nullable HoldLimit limit) {
         return limit == null
                 ? null
                 : new HoldLimit(limit.scheduler, limit.beganAt, limit.endsAfter.get(), limit.changed);
     }
 
-    /** Runs the task on the engine thread when the time is over; again if it was changed, and on that thread. */
+    /**
+     * Sets the timer, which runs the task on the engine thread when the time is over. After a change of the time it
+     * is called again, on the engine thread, so that no two calls meet.
+     */
     public void begin(Runnable onOver) {
         end();
         timer = scheduler.schedule(Duration.ofNanos(Math.max(0, endsAfter.get() - held())), onOver);
@@ -45,12 +53,13 @@ public final class HoldLimit {
         return scheduler.nanoTime() - beganAt;
     }
 
+    /** Whether the time is over. If the end was changed while this call compared, it looks again. */
     public boolean isOver() {
         long ends = endsAfter.get();
         return ends < 0 || (held() >= ends && (endsAfter.compareAndSet(ends, -ends) || isOver()));
     }
 
-    /** Sets the time that is left, unless it is over; then runs the task on the engine thread, which begins it. */
+    /** Sets the time that is left, unless it is over. Then the engine runs the task, which sets the timer anew. */
     void change(Duration left, Runnable begin) {
         long ends = held() + left.toNanos();
         if (endsAfter.updateAndGet(last -> last < 0 ? last : ends) > 0) {
@@ -59,6 +68,7 @@ public final class HoldLimit {
         }
     }
 
+    /** Cancels the timer: the hold has ended, or gets another timer. */
     public void end() {
         Timer running = timer;
         if (running != null) {
@@ -66,6 +76,7 @@ public final class HoldLimit {
         }
     }
 
+    /** Why the hold was lost. It names the setting that determined the time. */
     public String reason() {
         return "it was held for " + Duration.ofNanos(Math.abs(endsAfter.get())) + ", the most that its "
                 + (changed ? "Lease.prolong" : "LockOptions.withHoldAtMost") + " allows";

@@ -28,27 +28,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use,
- * or of nobody. They are found by path and rule. A thread opens and closes its own; once it is dead, or if it said so
- * of a hold, any thread may close them. Whoever looks meanwhile misses nothing that was open before. Thread-safe.
+ * The record of the open holds of one owner. The owner is a thread, for all locks of one client; or a lock object
+ * that any thread may use; or nobody, for the leases of asynchronous requests. Holds are found by path and rule and
+ * not by lock object, so an application may make a new lock object for each call.
  *
- * <p>A hold that is closed counts no more; to take it out only frees memory. A lost one counts until it is closed, so
- * that its owner cannot acquire the lock again and go on as if nothing had happened. But not for ever: see
- * {@link #FORGOTTEN}.
+ * <p>A thread opens and closes its own holds. Once it is dead, any thread may close them, and so may any thread close
+ * a hold of which its owner has said so. Therefore the collections are concurrent: a thread that iterates while
+ * others open and close holds sees every hold that was open before and still is. Thread-safe.
+ *
+ * <p>A hold counts no longer from the moment it is closed. Taking it out of the record only frees memory, so a thread
+ * may die between the two. A lost hold counts until it is closed. Otherwise its owner could acquire the lock again,
+ * and go on as if nothing had happened. It does not count for ever, though, see {@link #FORGOTTEN}.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /** How long after its loss a hold that its owner knows to be lost, and that nobody has closed, counts as closed. */
+    /**
+     * How long a lost hold counts that nobody closes. After this time since the loss it counts as closed, provided
+     * that an exception has told its owner of the loss. Without that limit, one lease that was dropped would fail
+     * every later acquire of its thread on the path.
+     */
     public static final Duration FORGOTTEN = Duration.ofMinutes(5);
 
-    final @Nullable Thread owner;
+    final @Nullable Thread owner; // null if no thread owns the holds
     private final boolean isOfNobody;
     private final LongSupplier clock;
-    private final Consumer<LockData> useless; // told when it is of no more use
+    private final Consumer<LockData> useless; // told when the record is not needed any more
     private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
-    private volatile boolean hasOtherThreads; // which may close a hold while the owner re-enters
-    private @Nullable Set<String> warnedOf; // confined to the engine thread
+    private volatile boolean hasOtherThreads; // whether they may close a hold while the owner re-enters
+    private @Nullable Set<String> warnedOf; // locks of which users were warned; confined to the engine thread
 
     private LockData(@Nullable Thread owner, boolean isOfNobody, LongSupplier clock, Consumer<LockData> useless) {
         this.owner = owner;
@@ -61,12 +69,14 @@ public final class LockData implements Held.Listener {
         return new LockData(owner, false, clock, useless);
     }
 
+    /** The record of a lock object. It lives as long as that object, so nobody is told when it is empty. */
     static LockData ofInstance(LongSupplier clock) {
         return new LockData(null, false, clock, data -> {});
     }
 
     /**
-     * Of leases that belong to no thread: none re-enters by them, and a lost one keeps nobody from acquiring afresh.
+     * The record of leases that belong to no thread. No thread re-enters by them, and a lost one keeps nobody from
+     * acquiring afresh, because nobody knows which of the later requests are made by its user.
      */
     public static LockData ofNobody() {
         return new LockData(null, true, () -> 0, data -> {});
@@ -76,22 +86,27 @@ public final class LockData implements Held.Listener {
         return owner == null ? "any thread" : EngineThreads.nameOf(owner);
     }
 
+    /** Whether the calling thread may close the holds. The holds of a living thread belong to it alone. */
     public boolean mayClose() {
         return owner == null || owner == Thread.currentThread() || !owner.isAlive();
     }
 
+    /** Whether the holds belonged to a thread that is dead. */
     public boolean isOrphaned() {
         return owner != null && !owner.isAlive();
     }
 
-    /** Whether several holds may stand on one grant: only a thread re-enters. */
+    /** Whether several holds may stand on one grant: those of a thread may, because only a thread re-enters. */
     boolean sharesGrants() {
         return owner != null;
     }
 
     // ---- Opening and closing.
 
-    /** Returns who is to hear of a loss of what the hold stands on. */
+    /**
+     * Records a new hold under each of its paths. Returns the listener for a loss of its grant: this record, where
+     * other holds may come to stand on the same grant, otherwise the hold itself.
+     */
     @CanIgnoreReturnValue
     Held.Listener opened(Hold hold) {
         for (String path : hold.group().paths()) {
@@ -104,16 +119,17 @@ public final class LockData implements Held.Listener {
         return sharesGrants() ? this : hold;
     }
 
+    /** Takes out a hold that is over. A record without holds is not needed any more. */
     void takeOut(Hold over) {
         for (String path : over.group().paths()) {
             open.computeIfPresent(path, (same, holds) -> without(over, holds));
         }
-        if (open.isEmpty() && mayClose()) { // a living owner may be just opening another one
+        if (open.isEmpty() && mayClose()) { // another thread must not: the owner may be opening a hold in it
             useless.accept(this);
         }
     }
 
-    /** Null if none is left. */
+    /** The holds of one path without that one; null if none is left, so that the path is taken out, too. */
     private static @Nullable Deque<Hold> without(Hold over, Deque<Hold> holds) {
         Iterator<Hold> each = holds.iterator();
         while (each.hasNext()) {
@@ -125,16 +141,17 @@ public final class LockData implements Held.Listener {
         return holds.isEmpty() ? null : holds;
     }
 
+    /** From now on another thread may close a hold of a living owner, so {@link #reenter} has to look again. */
     void expectOtherThreads() {
         hasOtherThreads = true;
     }
 
     // ---- Lost holds.
 
-    /** A hold was lost, again if several of its nodes are. */
+    /** Notes that a hold was lost. Called once more for each further node of the hold that is lost. */
     void lose(Hold lost) {
         if (isOfNobody) {
-            takeOut(lost); // only by the lease itself can it be closed
+            takeOut(lost); // nobody looks for it here: only its lease can close it
             return;
         }
         lost.noteLoss(clock.getAsLong());
@@ -144,8 +161,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * Throws if a hold on the path is lost: the owner may be in the middle of what the lock protects. Of those that it
-     * knows of and has forgotten nobody throws: they are closed now.
+     * Throws if a hold on the path is lost, because the owner may be in the middle of what the lock protects. If all
+     * lost holds are {@linkplain #FORGOTTEN forgotten}, they are closed now instead, with a warning.
      */
     private void requireNoneLost(String path) {
         List<Hold> lost = on(path).filter(Hold::isLost).toList();
@@ -167,13 +184,14 @@ public final class LockData implements Held.Listener {
         lost.forEach(hold -> hold.beginClosing(false));
     }
 
-    /** Throws if any hold is lost, but for those that were forgotten, which are closed. */
+    /** Throws if a hold on any path is lost. Those that are forgotten are closed instead. */
     public void requireNoneLost() {
         open.keySet().forEach(this::requireNoneLost);
     }
 
     // ---- Finding.
 
+    /** The open holds on a path, the youngest first. */
     private Stream<Hold> on(String path) {
         Deque<Hold> holds = open.get(path);
         return holds == null ? Stream.empty() : holds.stream().filter(hold -> !hold.isClosed());
@@ -183,13 +201,13 @@ public final class LockData implements Held.Listener {
         return open.keySet().stream().flatMap(this::on);
     }
 
-    /** The part of the grant of a hold that was closed on which no open hold stands any more. */
+    /** The parts of a closed hold's grant on which no open hold stands any more, so that they are to be released. */
     Grant unneededWithout(Hold hold) {
         Grant grant = hold.grant();
         return sharesGrants() ? grant.only(part -> holdOn(part) == null) : grant;
     }
 
-    /** The youngest open hold on a path that is as wanted; null if none is. */
+    /** The youngest open hold on a path that matches; null if none does. */
     private @Nullable Hold youngest(String path, Predicate<Hold> wanted) {
         Deque<Hold> holds = open.get(path);
         if (holds != null) {
@@ -202,7 +220,10 @@ public final class LockData implements Held.Listener {
         return null;
     }
 
-    /** The open hold of exactly these locks to give back next: the youngest that is not lost, else the youngest. */
+    /**
+     * The hold that {@code release()} closes: the youngest open hold of exactly these locks that is not lost. If all
+     * are lost, it is the youngest; if there is none, null.
+     */
     @Nullable
     public Hold youngest(LockGroup group) {
         String path = group.paths().get(0);
@@ -210,24 +231,25 @@ public final class LockData implements Held.Listener {
         return standing != null ? standing : youngest(path, hold -> hold.group().equals(group));
     }
 
-    /** The youngest open hold that stands on the part of a grant; null if none does. */
+    /** The youngest open hold that stands on this part of a grant; null if none does. */
     @Nullable
     Hold holdOn(Held part) {
         return youngest(part.spec().path(), hold -> hold.standsOn(part));
     }
 
-    /** The youngest open hold of this lock; null if there is none. It may be lost. */
+    /** The youngest open hold with a part on this lock; null if there is none. It may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
         return youngest(spec.path(), hold -> hold.partOn(spec) != null);
     }
 
-    /** What the youngest open hold of this lock stands on there; null if there is none. It may be lost. */
+    /** The part on this lock of the youngest open hold that has one; null if none has. It may be lost. */
     @Nullable
     public Held partOn(LockSpec spec) {
         Hold hold = holdOf(spec);
         return hold == null ? null : hold.partOn(spec);
     }
 
+    /** Tells every open hold that stands on the lost part. */
     @Override
     public void onLost(Held part) {
         on(part.spec().path()).filter(hold -> hold.standsOn(part)).forEach(hold -> hold.onLost(part));
@@ -235,12 +257,16 @@ public final class LockData implements Held.Listener {
 
     // ---- Asking.
 
+    /**
+     * The number of open holds of exactly these locks, lost or not. Each is recorded under all paths of the group.
+     */
     public int count(LockGroup group) {
         return (int) on(group.paths().get(0))
                 .filter(hold -> hold.group().equals(group))
                 .count();
     }
 
+    /** Whether the owner holds each of these locks, by itself or together with others. */
     public boolean holds(LockGroup group) {
         return group.all().stream()
                 .allMatch(spec ->
@@ -250,8 +276,10 @@ public final class LockData implements Held.Listener {
     // ---- Re-entry.
 
     /**
-     * Opens one more hold of a lock by the owner, on the {@link #grantToReenter}; null if another thread has closed
-     * the one that it would stand beside. Looked at afterwards: who closes that one from then on finds the new one.
+     * Opens one more hold of a lock for its owner, on what {@link #grantToReenter} has returned. Returns null if
+     * another thread has closed the hold with which the new one would share its grant: that grant is being released.
+     * The record is read after the new hold is in it, so a thread that closes the other hold later finds the new one
+     * there, and leaves the grant alone.
      */
     @Nullable
     public Hold reenter(Hold.Origin lock, Grant grant) {
@@ -264,14 +292,16 @@ public final class LockData implements Held.Listener {
         return again;
     }
 
+    /** Whether an open hold other than this one stands on the part. */
     private boolean isHeldBeside(Hold hold, Held part) {
         return youngest(part.spec().path(), other -> other != hold && other.standsOn(part)) != null;
     }
 
     /**
-     * What one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a single lock
-     * in the {@code otherMode}. Throws if a part is lost, or if the owner would wait for itself: it holds some of
-     * several locks, or holds a path by another rule.
+     * What one more hold of these locks can stand on. Null if the owner holds nothing on their paths, or holds a
+     * single lock in the {@code otherMode}, from which the lock itself decides whether this mode follows. Throws if a
+     * part is lost. Also throws if the owner would wait for itself, because it holds some of several locks but not
+     * all, or holds a path under another rule.
      */
     @Nullable
     public Grant grantToReenter(LockGroup group, @Nullable LockSpec otherMode) {
@@ -297,17 +327,22 @@ public final class LockData implements Held.Listener {
         return null;
     }
 
-    /** Null if there is none; throws if a hold on the path is lost. */
+    /**
+     * The youngest open hold with a part on this lock; null if there is none. Throws if a hold on the path is lost.
+     */
     private @Nullable Hold holdNotLostOf(LockSpec spec) {
         Hold hold = holdOf(spec);
         if (hold == null || hold.isLost()) {
             requireNoneLost(spec.path());
-            hold = holdOf(spec);
+            hold = holdOf(spec); // another one, if the lost holds were forgotten and are closed now
         }
         return hold;
     }
 
-    /** Refuses a request for a lock that is not re-entrant if the thread would wait for itself. */
+    /**
+     * Refuses a request for a lock that is not re-entrant if the calling thread holds a path: it would wait for
+     * itself.
+     */
     public void requireNotHeldOnPaths(LockGroup group) {
         if (group.paths().stream().flatMap(this::on).anyMatch(Hold::isStanding)) {
             throw new LockRefusedException("this thread holds the lock " + group.path()
@@ -316,6 +351,10 @@ public final class LockData implements Held.Listener {
         }
     }
 
+    /**
+     * Refuses a request on paths of which the owner holds any, even where both rules would grant. Between the two
+     * nodes there may be another request, which waits for the first and blocks the second.
+     */
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
                 .flatMap(path -> on(path).filter(Hold::isStanding)
@@ -342,12 +381,15 @@ public final class LockData implements Held.Listener {
 
     // ---- Dead owners.
 
-    /** Whether the owner is dead and nothing that it holds stands, so that the record is of no more use. */
+    /** Whether the owner is dead and holds nothing any more, so that the record can be dropped. */
     boolean isForgettable() {
         return isOrphaned() && all().noneMatch(Hold::isStanding);
     }
 
-    /** The locks that stand on any of these paths, each of them once and never again. On the engine thread. */
+    /**
+     * The held locks on these paths of which users are to be warned. Each lock is returned once, and then never
+     * again. On the engine thread.
+     */
     public List<String> notYetWarnedOf(Set<String> paths) {
         Set<String> warned = warnedOf == null ? new HashSet<>() : warnedOf;
         warnedOf = warned;

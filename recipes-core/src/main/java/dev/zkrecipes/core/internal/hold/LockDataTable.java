@@ -21,33 +21,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All holds of one client: a record for each thread that holds anything, through whatever lock objects, and one for the
- * leases that belong to no thread. Thread-safe.
+ * All holds of one client: one record for each thread that holds anything, through whichever lock objects, and one
+ * for the leases that belong to no thread. A foreign lock that works on no client has a table of its own.
+ *
+ * <p>The table also warns when a request waits for a lock whose thread has died. Such a lock stays held, and nothing
+ * else would tell why. Thread-safe.
  */
 public final class LockDataTable {
     private static final Logger log = LoggerFactory.getLogger(LockDataTable.class);
 
-    // A thread adds and removes only its own record; the close of a dead thread's last hold, or the look, removes that
-    // one.
+    // A thread adds and removes only its own record. The record of a dead thread is removed when its last hold is
+    // closed, or by the look for dead owners.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
     private final LockData ofNobody = LockData.ofNobody();
-    private final Collection<SessionTask> requests;
-    private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
+    private final Collection<SessionTask> requests; // those of the engine
+    private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // requests that the engine does not know
     private final LongSupplier clock;
 
-    /** The requests may change at any time. */
+    /** The collection of requests may change at any time, as requests begin and end. */
     public LockDataTable(Collection<SessionTask> requests, LongSupplier clock) {
         this.requests = requests;
         this.clock = clock;
     }
 
-    /** Null if the calling thread holds nothing. */
+    /** The calling thread's record; null if it has none, and so holds nothing. */
     @Nullable
     public LockData mine() {
         return ofThreads.get(Thread.currentThread());
     }
 
+    /** The calling thread's record, created if it has none. */
     public LockData mineToOpen() {
         LockData known = mine();
         if (known != null) {
@@ -63,11 +67,12 @@ public final class LockDataTable {
         return ofNobody;
     }
 
-    /** The record of a lock object that any thread may use. */
+    /** A new record for a lock object that any thread may use. */
     public LockData ofInstance() {
         return LockData.ofInstance(clock);
     }
 
+    /** Drops the record of a thread, unless the thread has another one by now. */
     private void forget(LockData useless) {
         Thread owner = useless.owner;
         if (owner != null) {
@@ -75,7 +80,7 @@ public final class LockDataTable {
         }
     }
 
-    /** Whether a thread, or an asynchronous lease, holds all of these. */
+    /** Whether one thread of this process, or asynchronous leases, hold all of these locks. */
     public boolean isHeld(LockGroup group) {
         return ofNobody.holds(group) || ofThreads.values().stream().anyMatch(data -> data.holds(group));
     }
@@ -86,18 +91,20 @@ public final class LockDataTable {
 
     // ---- Owners that are gone.
 
-    /** A request begins that the engine does not know. */
+    /** A request for a foreign lock begins, which the engine does not know. */
     public void beginWait(LockGroup group) {
         foreign.add(group);
     }
 
+    /** Such a request is over, granted or not. */
     public void endWait(LockGroup group) {
         foreign.remove(group);
     }
 
     /**
-     * Looks whether somebody waits for what a thread of this process died with, and warns of each such lock once. One
-     * look serves all who wait. On the engine thread.
+     * Looks whether a request waits for a lock that a dead thread of this process holds, and warns of each such lock
+     * once. It is called with the beat of a session, so one look serves all requests that wait. Its cost does not
+     * grow with requests while no owner is dead. On the engine thread.
      */
     public void lookForDeadOwners() {
         List<LockData> orphaned =
@@ -112,11 +119,12 @@ public final class LockDataTable {
         orphaned.forEach(data -> look(data, waitedFor));
     }
 
-    /** Forgets the records of dead threads that hold nothing any more. Any thread. */
+    /** Drops the records of dead threads that hold nothing. For a table without a client, which has no beat. */
     public void forgetDeadOwners() {
         ofThreads.values().removeIf(LockData::isForgettable);
     }
 
+    /** Drops the record of a dead thread if it holds nothing, or warns of its locks for which somebody waits. */
     private void look(LockData data, Set<String> waitedFor) {
         if (data.isForgettable()) {
             forget(data);

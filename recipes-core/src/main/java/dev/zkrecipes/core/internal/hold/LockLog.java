@@ -9,26 +9,31 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the log shows, under one name: losses and long waits at WARN, sessions at INFO, requests at DEBUG. */
+/**
+ * What the log shows of sessions and locks. All of it has one logger name, so that users can choose a level without
+ * knowing classes: losses and long waits are at WARN, sessions at INFO, requests at DEBUG. Any thread.
+ */
 public final class LockLog {
     private static final Logger log = LoggerFactory.getLogger("dev.zkrecipes.locks");
 
-    /** Logs what becomes of requests, if {@link #isForRequests}. */
+    /** Logs what becomes of requests. It is added to the observers of a request only if {@link #isForRequests}. */
     public static final LockObserver REQUESTS = request -> {
         String lock = describe(request);
         log.debug("Asking for the lock {}.", lock);
         return new Line(lock);
     };
 
-    /** Why leases are lost that the application has not closed before its client. */
+    /** Why leases are lost that the application left open when it closed the client. Such a loss is at INFO. */
     public static final String CLIENT_CLOSED = "the client was closed";
 
     private LockLog() {}
 
+    /** Whether requests are logged. If not, a request without other observers is not observed at all. */
     public static boolean isForRequests() {
         return log.isDebugEnabled();
     }
 
+    /** A session has begun. The servers have bounds, so they may have granted another time-out than was asked for. */
     public static void sessionBegins(long id, Duration asked, Duration granted) {
         log.info(
                 "ZooKeeper session 0x{} has begun with a time-out of {} ms{}.",
@@ -40,14 +45,14 @@ public final class LockLog {
                                 + " ms were asked for (the server's minSessionTimeout and maxSessionTimeout are the bounds)");
     }
 
-    /** A session has ended, unless it never began. */
+    /** A session has ended. One without an id had never begun, and is not logged. */
     public static void sessionEnds(long id, Object how) {
         if (id != 0) {
             log.info("ZooKeeper session 0x{} has ended ({}).", Long.toHexString(id), how);
         }
     }
 
-    /** A session has another connection than its first, or none. */
+    /** A session has lost its connection, or has another one than its first. */
     public static void sessionIsConnected(long id, boolean connected) {
         log.info(
                 connected
@@ -56,6 +61,7 @@ public final class LockLog {
                 Long.toHexString(id));
     }
 
+    /** A lock was lost. Others may have it now, so this is a warning unless the application caused the loss. */
     public static void lost(String lock, String reason) {
         if (reason.equals(CLIENT_CLOSED)) {
             log.info("Lost the lock {}: {}.", lock, reason);
@@ -64,6 +70,7 @@ public final class LockLog {
         }
     }
 
+    /** A request has waited for long, and this is the queue in front of it. */
     public static void slow(String path, Duration waited, String queue) {
         log.warn(
                 "Waiting for the lock {} for {} s: {}. If its holder is stuck, end it, or ask for the lock back.",
@@ -72,6 +79,7 @@ public final class LockLog {
                 queue);
     }
 
+    /** A request has waited for long, and this is the reason why there is no connection. */
     public static void slowWithoutAConnection(String path, Duration waited, String reason) {
         log.warn(
                 "Waiting for the lock {} for {} s: {}. The wait goes on when there is a connection again.",
@@ -84,7 +92,7 @@ public final class LockLog {
         return String.format(Locale.ROOT, "%.3f", time.toNanos() / 1e6);
     }
 
-    /** A request is granted; other observers are not told by what. */
+    /** A request was granted {@code by} these nodes. Other observers are not told the nodes. */
     public static void granted(LockObserver.Request request, Duration waited, String by) {
         log.debug("Granted the lock {} after {} ms ({}).", describe(request), millis(waited), by);
     }
@@ -93,6 +101,7 @@ public final class LockLog {
         return request.path() + " (" + request.name().map(name -> name + ", ").orElse("") + request.kind() + ")";
     }
 
+    /** Logs the rest of one request. */
     private record Line(String lock) implements LockObserver.Progress {
         @Override
         public void onAbandoned(Duration waited, LockObserver.Ending how) {

@@ -21,7 +21,14 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells observers and the log of one request and its hold, each thing once; never on the engine thread. Any thread. */
+/**
+ * Reports one request, and the hold that it leads to, to the observers of the client and to the log. Each event is
+ * reported once. There is no such object for a request that nobody observes.
+ *
+ * <p>Observers run where an event happens, so that tracing finds the caller's context: on the thread that asks, gets
+ * the lease, or releases it. A slow request and a loss are noticed on other threads, and go through
+ * {@link Callbacks}. What an observer throws is logged, and does no harm to the lock. Any thread.
+ */
 public final class ObservedRequest implements Held.Observer {
     private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
 
@@ -32,15 +39,15 @@ public final class ObservedRequest implements Held.Observer {
     }
 
     private final LockGroup group;
-    private final long askedAt;
+    private final long askedAt; // by the clock of the client
     private final EngineScheduler clock;
     private final Callbacks callbacks;
     private final LockObserver.Request request;
     private final List<Progress> observers = new ArrayList<>(1);
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
-    private final AtomicInteger standing = new AtomicInteger(); // of the grants
+    private final AtomicInteger standing = new AtomicInteger(); // how many parts of the grant are not released
     private volatile long grantedAt;
-    private boolean isSlow; // on the engine thread
+    private boolean isSlow; // whether that was reported; on the engine thread
 
     public ObservedRequest(List<LockObserver> told, EngineScheduler clock, Callbacks callbacks, LockGroup group) {
         this.clock = clock;
@@ -58,7 +65,7 @@ public final class ObservedRequest implements Held.Observer {
         return group;
     }
 
-    /** By the clock of the client. */
+    /** When the request began, by the clock of the client. */
     public long askedAt() {
         return askedAt;
     }
@@ -69,6 +76,7 @@ public final class ObservedRequest implements Held.Observer {
                 : group.all().stream().map(LockSpec::kind).distinct().collect(Collectors.joining(","));
     }
 
+    /** Tells an observer that the request begins. One that throws here hears nothing more of it. */
     private void add(LockObserver observer) {
         guarded(() -> observers.add(observer.onWaiting(request)));
     }
@@ -77,19 +85,20 @@ public final class ObservedRequest implements Held.Observer {
         return state.get() == State.WAITING;
     }
 
-    /** The request has waited for long, which is told once. On the engine thread. */
+    /** The request has waited for long, which is reported once. On the engine thread. */
     public void tellSlow() {
         if (!isSlow) {
             isSlow = true;
             Duration waited = since(askedAt);
             callbacks.run(() -> {
-                if (isWaiting()) { // the executor may be late
+                if (isWaiting()) { // it may have been granted before the executor came to this
                     tell(observer -> observer.onSlow(waited));
                 }
             });
         }
     }
 
+    /** The request was granted. From now on its grant is observed, until its last part is released or one is lost. */
     void granted(Grant grant) {
         if (state.compareAndSet(State.WAITING, State.HELD)) {
             grantedAt = clock.nanoTime();
@@ -99,11 +108,11 @@ public final class ObservedRequest implements Held.Observer {
                 guarded(() -> LockLog.granted(request, waited, grant.describe()));
             }
             tell(observer -> observer.onGranted(waited));
-            grant.observe(this); // last: it may tell at once of an end
+            grant.observe(this); // last, because the grant may have ended already, and reports that at once
         }
     }
 
-    /** The request is over; this is the reason if it was not granted. */
+    /** The request is over. If it was not granted, this is reported as the reason. */
     public void over(Ending how) {
         if (state.compareAndSet(State.WAITING, State.OVER)) {
             Duration waited = since(askedAt);
@@ -111,7 +120,7 @@ public final class ObservedRequest implements Held.Observer {
         }
     }
 
-    /** The request is over, for the reason that the exception for the caller tells. */
+    /** The request has failed with the exception that the caller gets. */
     public void failed(Throwable why) {
         if (why instanceof InterruptedException) {
             over(Ending.INTERRUPTED);
@@ -123,6 +132,7 @@ public final class ObservedRequest implements Held.Observer {
         }
     }
 
+    /** A part of the grant was released. The lock is released with the last part. */
     @Override
     public void onReleased() {
         if (standing.decrementAndGet() == 0 && state.compareAndSet(State.HELD, State.OVER)) {
@@ -131,6 +141,7 @@ public final class ObservedRequest implements Held.Observer {
         }
     }
 
+    /** A part of the grant was lost, and with the first part the lock. This may be the engine thread. */
     @Override
     public void onLost(String reason) {
         if (state.compareAndSet(State.HELD, State.OVER)) {
@@ -152,6 +163,7 @@ public final class ObservedRequest implements Held.Observer {
         observers.forEach(observer -> guarded(() -> what.accept(observer)));
     }
 
+    /** Runs code of the application: an observer must not harm the request that it observes. */
     private static void guarded(Runnable call) {
         try {
             call.run();

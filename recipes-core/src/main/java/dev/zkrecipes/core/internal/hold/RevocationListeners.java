@@ -22,25 +22,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners for requests to give one hold back. The first makes the hold's nodes watched. A request that marks all
- * nodes of a hold is reported once. Any thread; all of it happens on the engine thread.
+ * The listeners of one hold for requests to release its lock. Such a request is a line in the data of the held node,
+ * so the first listener makes the nodes of the hold watched; nothing is read before. A request that marks all nodes
+ * of the hold is reported once, because it has the same id everywhere.
+ *
+ * <p>Any thread may call. The work is done on the engine thread, and listeners run on callback threads.
  */
 public final class RevocationListeners {
     private static final Logger log = LoggerFactory.getLogger(RevocationListeners.class);
 
-    /** How many requests that are over are still known: one that lost its answer may be written once more. */
+    /**
+     * How many requests are remembered that the nodes show no longer. A client that gets no answer to its write may
+     * write its request once more, which must not be reported again.
+     */
     private static final int REMEMBERED = 1_000;
 
     private final Grant grant;
-    private final HeldNode any;
+    private final HeldNode any; // the first node, whose engine and observer serve for all
     private final BooleanSupplier isStanding;
     private final Callbacks callbacks;
-    private final List<Watch> watches = new ArrayList<>();
+    private final List<Watch> watches = new ArrayList<>(); // one for each node, once there is a listener
     private final List<Consumer<RevocationRequest>> listeners = new ArrayList<>();
-    private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
+    private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>(); // as of the last read of each node
     private final Map<String, RevocationRequest> told = new LinkedHashMap<>(); // by id; those read last at the end
 
-    /** Any thread may ask whether the hold, which stands on this grant, is open and not lost. */
+    /** {@code isStanding} says, on any thread, whether the hold on this grant is open and not lost. */
     public RevocationListeners(Grant grant, BooleanSupplier isStanding, Callbacks callbacks) {
         this.grant = grant;
         this.any = grant.nodes().findFirst().orElseThrow();
@@ -48,7 +54,7 @@ public final class RevocationListeners {
         this.callbacks = callbacks;
     }
 
-    /** Tells the listener of all known requests, and of new ones as long as the hold stands. */
+    /** Tells the listener of all known requests, and of new requests as long as the hold stands. */
     public void add(Consumer<RevocationRequest> receiver) {
         any.scheduler().execute(() -> addNow(receiver));
     }
@@ -62,13 +68,14 @@ public final class RevocationListeners {
             listeners.add(request -> observer.onRevocationRequested());
         }
         listeners.add(receiver);
-        told.values().forEach(request -> pass(request, receiver)); // also if it was overwritten since
+        told.values().forEach(request -> pass(request, receiver)); // even those that others have overwritten since
         if (watches.isEmpty()) {
             grant.nodes().forEach(node -> watches.add(new Watch(node)));
             List.copyOf(watches).forEach(Watch::begin);
         }
     }
 
+    /** A node was read. Reports the requests that no node of the hold has shown before. */
     private void onRead(HeldNode grant, List<RevocationRequest> requests) {
         seen.put(grant, requests);
         Map<String, RevocationRequest> known = known();
@@ -86,6 +93,7 @@ public final class RevocationListeners {
         }
     }
 
+    /** Runs a listener, unless the hold has ended by the time a callback thread comes to it. */
     private void pass(RevocationRequest request, Consumer<RevocationRequest> receiver) {
         callbacks.run(() -> {
             if (isStanding.getAsBoolean()) {
@@ -94,12 +102,14 @@ public final class RevocationListeners {
         });
     }
 
+    /** The requests that the nodes showed when they were last read, by id. */
     private Map<String, RevocationRequest> known() {
         Map<String, RevocationRequest> known = new LinkedHashMap<>();
         seen.values().forEach(marks -> marks.forEach(mark -> known.put(mark.id(), mark)));
         return known;
     }
 
+    /** The hold was closed, or lost. */
     public void end() {
         any.scheduler().execute(this::endNow);
     }
@@ -113,9 +123,9 @@ public final class RevocationListeners {
     }
 
     /**
-     * Watches a node of the hold. The first read shows what was asked before, each later one what was asked since, even
-     * while the connection was lost. When the node is released the watch stays until it is gone, which ends it without
-     * another request.
+     * Watches one node of the hold. The first read shows the requests that were written before; each later read shows
+     * those written since, even if the connection was lost meanwhile. When the node is released, the watch stays
+     * until the node is gone: that ends the watch without a further request to the server.
      */
     private final class Watch implements WatchRegistry.Subscriber {
         private final HeldNode held;
@@ -125,6 +135,7 @@ public final class RevocationListeners {
             this.held = held;
         }
 
+        /** A node that has ended is not watched, because requests for it concern nobody any more. */
         void begin() {
             if (!held.hasEnded()) {
                 subscribed = true;
@@ -132,6 +143,7 @@ public final class RevocationListeners {
             }
         }
 
+        /** Ends the watch. If the node has ended, the watch stays until the node is gone. */
         void end() {
             if (held.hasEnded()) {
                 Completion.on(held.gone(), (nothing, failure) -> unsubscribe());

@@ -18,22 +18,27 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Checks whether the path of a lock with an ACL of its own has that ACL: another client may have made it, and a client
- * with DELETE there can delete any node in the queue.
+ * Checks whether the path of a lock with an ACL of its own has that ACL. Another client may have created the path
+ * with other rights, and a client with DELETE rights there can delete any node in the queue. Locks without an ACL of
+ * their own are not checked.
  *
- * <p>Only the server knows what an ACL amounts to: {@code auth}, for one, stands for the creator. So the path is
- * compared with a node of the lock's that was made with the ACL. While the path has that child, no other node can take
- * its place. What was right is remembered by its versions, as the path may be recreated or its ACL changed. Confined to
- * the engine thread.
+ * <p>Only the server knows what an ACL amounts to: {@code auth}, for example, stands for the creator. So the ACL of
+ * the path is compared with that of a node below it, which this client has created with the ACL of the lock. While
+ * that node exists, the path cannot be replaced.
+ *
+ * <p>A path that was right is remembered with its versions, because it may be recreated, or its ACL may be changed.
+ * Only those used last are remembered; others are checked again. Confined to the engine thread.
  */
 public final class CheckedAcls {
 
+    /** A lock path, and the rights that it is to have. */
     private record Key(String path, List<ACL> acl) {
         Key(LockSpec spec) {
             this(spec.path(), spec.acl());
         }
     }
 
+    /** What tells a path from a recreated one, and from one whose ACL was changed. */
     private record Version(long czxid, int aversion) {
         Version(Stat stat) {
             this(stat.getCzxid(), stat.getAversion());
@@ -47,11 +52,12 @@ public final class CheckedAcls {
         this.zk = zk;
     }
 
-    /** Whether the path was found right once, so that the client has rights there. */
+    /** Whether the path was found right once, so the client is known to have rights there. */
     public boolean knows(LockSpec spec) {
         return !spec.hasOwnAcl() || versions.get(new Key(spec)) != null;
     }
 
+    /** Whether the path, as it was seen now, is the one that was found right. */
     public boolean isAsChecked(LockSpec spec, Optional<Stat> seen) {
         return !spec.hasOwnAcl()
                 || seen.map(Version::new)
@@ -59,12 +65,15 @@ public final class CheckedAcls {
                         .isPresent();
     }
 
-    /** The path is being made: what was found before was another one. */
+    /** The path is being created, so what was found right was another one. */
     public void forget(LockSpec spec) {
         versions.remove(new Key(spec));
     }
 
-    /** Compares the path with a node below it, in one round trip. Tells what is wrong with the path, if anything is. */
+    /**
+     * Compares the path with a node below it, in one round trip. {@code done} gets what is wrong with the path, or
+     * empty if it is right, which is remembered.
+     */
     public void check(LockSpec spec, String nodePath, Consumer<Answer<Optional<LockAccessException>>> done) {
         List<Answer<Access>> answers = new ArrayList<>(2);
         zk.acl(nodePath, answers::add);

@@ -21,32 +21,37 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 
 /**
- * The lists of lock paths that attempts of one session ask for. A list that is asked for while the engine is busy with
- * other tasks is sent once, after them, and serves all requests for it: a list shows every create of the session that
- * was sent before it. So a thousand attempts that begin or are woken at once cost one list, sorted once. Only so many
- * are under way at a time, and the rest is sent after the next answer: ten thousand of them do not fit into a heap.
+ * The lists of lock paths that the requests of one session ask for. Requests for the same list that come while the
+ * engine is busy with other tasks are served by one list, which is sent after these tasks. It shows every create that
+ * the session sent before. So a thousand requests that begin, or are woken, at the same time cost one list, which is
+ * also sorted only once.
  *
- * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to one of several paths is lost
- * with the connection, it may have been larger than a packet can be: from then on those paths are listed one by one.
+ * <p>The number of lists under way is limited, and the rest are sent as answers come: the answers to ten thousand
+ * lists would not fit into the heap.
+ *
+ * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to a read of several paths is
+ * lost with the connection, it may have been too large for a packet, so these paths are listed one by one from then
+ * on. Confined to the engine thread.
  */
 public final class ListBatcher {
 
-    /** A number of names that fits a packet ten times over. */
+    /** So many names fit a packet ten times over. */
     private static final int SMALL = 1000;
-    /** Answers come one after the other, so more are under way only if they come slowly. */
+    /** The most lists under way. Answers come one after the other, so there are as many only if these come slowly. */
     static final int MOST_UNDER_WAY = 64;
 
     private final ZooKeeperOperations zk;
     private final EngineScheduler scheduler;
     private final BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check;
-    private final Map<ListQuery, Asked> asked = new LinkedHashMap<>();
-    private final Map<ListQuery, Asked> askedBehindWrite = new LinkedHashMap<>();
-    private int underWay; // lists that are sent and not answered
-    private boolean isSending; // the task is under way
-    private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
+    private final Map<ListQuery, Asked> asked = new LinkedHashMap<>(); // not sent yet
+    private final Map<ListQuery, Asked> askedBehindWrite = new LinkedHashMap<>(); // not sent yet
+    private int underWay; // lists that were sent and are not answered
+    private boolean isSending; // whether the task that sends was given to the engine
+    private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>(); // for one answer
     private final PersistentChildren persistent;
-    private long answers; // to lists, so far
+    private long answers; // to lists, so far, which gives each answer a number
 
+    /** A list that is to be sent, and those who wait for it. */
     private final class Asked {
         private final ListQuery query;
         private final List<Consumer<ChildrenSnapshot>> replies = new ArrayList<>(1);
@@ -55,6 +60,7 @@ public final class ListBatcher {
             this.query = query;
         }
 
+        /** The list was answered. The next list is sent, and those who wait get this one. */
         void tell(ChildrenSnapshot list) {
             underWay--;
             if (!asked.isEmpty()) {
@@ -78,19 +84,21 @@ public final class ListBatcher {
         this.persistent = new PersistentChildren(zk);
     }
 
+    /** The children that lists of this session leave out. */
     public PersistentChildren persistent() {
         return persistent;
     }
 
-    /** Asks for a list that is sent after everything that was sent so far. */
+    /** Asks for a list. It is sent after everything that was sent so far. */
     public void ask(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         ask(asked, query, reply);
     }
 
     /**
-     * Asks for a list that shows the outcome of every write that this session has sent so far, even if its answer was
-     * lost. {@code sync} would not do: it does not wait for writes that are under way. A write of the same session
-     * does: it is committed behind them, or instead of them. So the list is sent behind one.
+     * Asks for a list that shows the outcome of every write that this session has sent so far, even of those whose
+     * answer was lost. The list is sent behind another write, because a write of the same session is committed after
+     * the earlier ones, or instead of them. {@code sync} would not do, because it does not wait for writes that are
+     * under way.
      */
     public void askBehindWrite(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         ask(askedBehindWrite, query, reply);
@@ -101,6 +109,7 @@ public final class ListBatcher {
         sendSoon();
     }
 
+    /** Sends what was asked for once the engine has done the tasks that it has now. */
     private void sendSoon() {
         if (!isSending) {
             isSending = true;
@@ -121,19 +130,21 @@ public final class ListBatcher {
         behindWrite.forEach(this::sendBehindWrite);
     }
 
+    /** Sends a write and the list together. The list counts only if the write was committed. */
     private void sendBehindWrite(Asked asking) {
         underWay++;
         ListQuery query = asking.query;
-        List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
+        List<Answer<?>> written = new ArrayList<>(); // has the answer to the write when the list is answered
         check.accept(query.parts().stream().map(ListQuery.Part::path).toList(), written::add);
         send(query, list -> {
             Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
-            // A missing path is an answer too, and a committed one.
+            // An answer that a path is missing is committed, too.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
             asking.tell(committed ? list : new ChildrenSnapshot(write));
         });
     }
 
+    /** Sends the list in the cheapest way that will do. */
     private void send(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         ListQuery.Part first = query.parts().get(0);
         if (query.parts().size() == 1 && !first.withRule()) {
@@ -150,7 +161,7 @@ public final class ListBatcher {
         for (ListQuery.Part part : query.parts()) {
             reads.add(Op.getChildren(part.path()));
             if (part.withRule()) {
-                // After the children: a rule may be newer than the list that it is read with, not older.
+                // After the children: the rule may be newer than the list that it is read with, but not older.
                 reads.add(Op.getData(part.path()));
             }
         }
@@ -162,6 +173,7 @@ public final class ListBatcher {
         });
     }
 
+    /** Lists each path by itself. If all of them are small, they may be read together again. */
     private void sendOneByOne(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         List<ChildrenSnapshot> lists = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {
@@ -170,7 +182,7 @@ public final class ListBatcher {
                 if (lists.size() == query.parts().size()) {
                     ChildrenSnapshot together = ChildrenSnapshot.together(lists);
                     if (together.code() == Code.OK && together.size() < SMALL) {
-                        perhapsTooLarge.remove(query); // it was just the connection
+                        perhapsTooLarge.remove(query); // the connection was lost for another reason
                     }
                     recipient.accept(together);
                 }

@@ -19,24 +19,25 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The children of lock paths that have the form of lock nodes by chance, such as a path of the application's that ends
- * in ten digits. Lock nodes are ephemeral, so a child that is not holds no lock. Lists of this session do not show it
- * any more; once a list of the server's does not, it is forgotten, since a node that comes later by that name is
- * another one. Confined to the engine thread.
+ * The children of lock paths that have the form of lock nodes by chance, such as a node of the application whose name
+ * ends in ten digits. Lock nodes are ephemeral, so a child that is not ephemeral holds no lock. Once such a child is
+ * known, the lists of this session leave it out. When a list of the server lacks it, it is forgotten, because a node
+ * that comes later by that name is another one. Confined to the engine thread.
  */
 public final class PersistentChildren {
     private final ZooKeeperOperations zk;
     private final RecentlyUsed<String, Set<String>> known = new RecentlyUsed<>(); // names, by path of the parent
-    private final Map<String, List<Consumer<Answer<Access>>>> asked = new HashMap<>();
+    private final Map<String, List<Consumer<Answer<Access>>>> asked = new HashMap<>(); // by path; not answered yet
 
     PersistentChildren(ZooKeeperOperations zk) {
         this.zk = zk;
     }
 
     /**
-     * Asks about children of which the form is all that is known: at first about one, since most often all are alike,
-     * then about all others. Their ACLs are read, as that costs little, however much data they have. Tells {@code
-     * reply} OK if none of them is a lock node; NODEEXISTS if one is or may be; or the failure.
+     * Asks whether children are lock nodes of which only the names are known. It asks about one at first, because
+     * most often all are alike, and then about the others. Their ACLs are read, which costs little, however much data
+     * they have. {@code reply} gets OK if none of them is a lock node, NODEEXISTS if one is or may be, or the
+     * failure.
      */
     public void ask(List<String> nodePaths, Consumer<Answer<?>> reply) {
         askTogether(nodePaths.subList(0, 1), first -> {
@@ -48,6 +49,7 @@ public final class PersistentChildren {
         });
     }
 
+    /** Asks about all of these at the same time. The first answer that is not OK counts. */
     private void askTogether(List<String> nodePaths, Consumer<Answer<?>> reply) {
         List<Answer<?>> verdicts = new ArrayList<>();
         for (String nodePath : nodePaths) {
@@ -63,6 +65,7 @@ public final class PersistentChildren {
         }
     }
 
+    /** Reads the ACL of a node, once for all who ask at the same time. */
     private void read(String nodePath, Consumer<Answer<Access>> reply) {
         List<Consumer<Answer<Access>>> all = asked.computeIfAbsent(nodePath, first -> new ArrayList<>(1));
         all.add(reply);
@@ -74,6 +77,7 @@ public final class PersistentChildren {
         }
     }
 
+    /** OK if this is no lock node. A node that may not be read may be one. */
     private Answer<?> verdict(String nodePath, Answer<Access> answer) {
         if (answer.isOk() && answer.value().stat().getEphemeralOwner() == 0) {
             known.computeIfAbsent(LockPath.parent(nodePath), path -> new HashSet<>())
@@ -85,10 +89,12 @@ public final class PersistentChildren {
         return answer.isOk() || answer.code() == Code.NOAUTH ? Answer.failed(Code.NODEEXISTS) : answer;
     }
 
+    /** This list without the children that are known to be no lock nodes. */
     ChildrenSnapshot leftOutOf(ChildrenSnapshot list) {
         return known.isEmpty() ? list : list.sifted(this::leftOutOf);
     }
 
+    /** The names in the list of one path that remain. Forgets the children that the list lacks. */
     private List<String> leftOutOf(String path, List<String> names) {
         Set<String> persistent = known.get(path);
         if (persistent == null) {

@@ -29,20 +29,22 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The watches of one session. There are two kinds, which do not disturb each other on the same node: one reports each
- * read of the node, and that it is gone; the other reports only that it is gone. A node has one watch of each kind,
- * however many subscribe. It is set again here if an event spent it and the node is still there, or if the connection
- * was lost before it was set; one that was set, ZooKeeper's client sets again.
+ * The watches of one session. There are two kinds, which do not disturb each other on the same node. The one reports
+ * each read of the node, and that the node is gone. The other reports only that the node is gone. A node has one
+ * watch of each kind, however many subscribers it has.
  *
- * <p>When the last subscriber leaves, the watch is dropped. A new watch that is set on the same node later is safe from
- * that, since requests of a session are answered in order.
+ * <p>A watch is set again here if an event has spent it and the node still exists, or if the connection was lost
+ * before it was set. If the connection is lost after that, ZooKeeper's client sets it again by itself. When the last
+ * subscriber leaves, the watch is dropped. That does no harm to a watch that is set on the same node later, because
+ * the requests of a session are answered in order.
  *
- * <p><b>What no watch tells.</b> A server tells nobody of a change to a node that he may not read at that moment (since
- * 3.8.4 and 3.9.2), and the watch is spent. So once in a long while the watched nodes are looked at.
+ * <p><b>What no watch tells.</b> Since 3.8.4 and 3.9.2, a server does not report a change to a client that may not
+ * read the node at that moment, although the watch is spent. So the watched nodes are read once in a long while.
+ * Apart from that, nothing is sent while nothing happens. Confined to the engine thread.
  */
 public final class WatchRegistry {
 
-    /** Hears of a node's end and, if it subscribed to that, of its data. */
+    /** Is told of a node's end and, if it has subscribed to them, of its data. */
     public interface Subscriber {
 
         /** Called after each read that finds the node, and immediately for a subscriber joining an existing watch. */
@@ -55,15 +57,15 @@ public final class WatchRegistry {
         void onRefused(String path, Answer<?> answer);
     }
 
-    private static final int LOOKED_AT_TOGETHER = 100;
+    private static final int LOOKED_AT_TOGETHER = 100; // nodes that one request reads
 
     private final ZooKeeperOperations zk;
-    private final Supplier<State> state;
-    private final Consumer<Runnable> later;
-    private final Function<Runnable, Timer> afterALongWhile;
-    private final Map<String, Watch> content = new HashMap<>(); // by path
-    private final Map<String, Watch> deletions = new HashMap<>();
-    private @Nullable Timer nextLook;
+    private final Supplier<State> state; // of the session
+    private final Consumer<Runnable> later; // runs a task after the longest pause between two attempts
+    private final Function<Runnable, Timer> afterALongWhile; // runs a task when it is time to look at the nodes
+    private final Map<String, Watch> content = new HashMap<>(); // by path; those that report reads
+    private final Map<String, Watch> deletions = new HashMap<>(); // by path; those that report only the end
+    private @Nullable Timer nextLook; // null if nothing is watched
     private int missedEvents;
 
     public WatchRegistry(
@@ -78,8 +80,8 @@ public final class WatchRegistry {
     }
 
     /**
-     * Tells {@code subscriber} what the node holds each time it is read, and once when it is gone. If it is subscribed
-     * already, it is only told again what was read last.
+     * Tells {@code subscriber} what the node holds each time it is read, and once that the node is gone. A second
+     * call for the same subscriber only tells it again what was read last.
      */
     public void subscribe(String path, Subscriber subscriber) {
         Content seen = watch(content, path, subscriber).seen;
@@ -88,13 +90,14 @@ public final class WatchRegistry {
         }
     }
 
+    /** Tells {@code subscriber} nothing more. If it was the last, the watch is dropped. */
     public void unsubscribe(String path, Subscriber subscriber) {
         leave(content, path, subscriber);
     }
 
     /**
-     * Tells it nothing more. A watch without subscribers is dropped only a while later: on a path that each new waiter
-     * watches, dropping it each time would cost more than it saves.
+     * Tells {@code subscriber} nothing more. If it was the last, the watch is dropped only after a while: on a path
+     * that each new waiter watches, dropping and setting it each time would cost more than it saves.
      */
     public void unsubscribeLater(String path, Subscriber subscriber) {
         Watch watch = content.get(path);
@@ -107,7 +110,7 @@ public final class WatchRegistry {
         }
     }
 
-    /** Tells {@code subscriber} once when the node is gone or was never there. */
+    /** Tells {@code subscriber} once that the node is gone, or was never there. */
     public void subscribeToDeletion(String path, Subscriber subscriber) {
         watch(deletions, path, subscriber);
     }
@@ -135,12 +138,12 @@ public final class WatchRegistry {
         }
     }
 
-    /** Whether the server watches the node for subscribers to its deletion. */
+    /** Whether the server watches the node for subscribers to its deletion, and so will tell of it. */
     public boolean tellsDeletionOf(String path) {
         return isSet(deletions.get(path));
     }
 
-    /** Whether the server watches the node for subscribers to its data, and it is not being read again. */
+    /** Whether the server watches the node for subscribers to its data. False while the node is being read again. */
     public boolean tellsContentOf(String path) {
         return isSet(content.get(path));
     }
@@ -149,7 +152,9 @@ public final class WatchRegistry {
         return watch != null && watch.isSet;
     }
 
-    /** The server has said that the node is gone. The event of that came before, unless the server told nobody. */
+    /**
+     * The server has said that the node is gone. Its event came before that answer, or the server does not send one.
+     */
     public void onKnownGone(String path) {
         Watch watch = deletions.get(path);
         if (watch != null && !state.get().isFinal()) {
@@ -157,6 +162,7 @@ public final class WatchRegistry {
         }
     }
 
+    /** Sets the watches again that were lost with the last connection before they were set. */
     public void onConnected() {
         all().toList().forEach(Watch::setIfLost);
     }
@@ -171,12 +177,12 @@ public final class WatchRegistry {
 
     // ---- Look again.
 
-    /** How many deletions were found of which no event had come. */
+    /** How many deletions were found of which no event had come. After each of them, events may be out of order. */
     public int missedEvents() {
         return missedEvents;
     }
 
-    /** There may be a first watch, or none any more, or the session has ended. */
+    /** Sets or cancels the timer for the next look: there may be a first watch, or none, or the session has ended. */
     public void planLook() {
         boolean isNeeded = !isEmpty() && !state.get().isFinal();
         if (isNeeded && nextLook == null) {
@@ -195,6 +201,7 @@ public final class WatchRegistry {
         }
     }
 
+    /** Reads the nodes in groups, one request after another. What was not answered is left to the next look. */
     private void lookAt(Iterator<List<Watch>> next) {
         if (next.hasNext()) {
             List<Watch> looked = next.next();
@@ -212,15 +219,16 @@ public final class WatchRegistry {
 
     // ---- One watch.
 
+    /** One watch of one kind on one node. */
     private final class Watch {
         private final Map<String, Watch> kind;
         private final String path;
         private final Set<Subscriber> subscribers = new LinkedHashSet<>();
-        // One object for the life of the watch: ZooKeeper's client tells watches apart by identity.
+        // One object for the life of the watch, because ZooKeeper's client tells watches apart by identity.
         private final Consumer<NodeEvent> onEvent = this::onEvent;
-        private boolean isSet; // not while the server is being asked
-        private @Nullable Content seen; // while it is set, if the node is read
-        private boolean lost;
+        private boolean isSet; // false while the server is being asked for it
+        private @Nullable Content seen; // what was read last; null while it is not set, or if its kind reads nothing
+        private boolean lost; // whether the request for it got no answer
         private boolean dropPlanned;
 
         Watch(Map<String, Watch> kind, String path) {
@@ -234,12 +242,14 @@ public final class WatchRegistry {
             }
         }
 
+        /** Takes it out of the registry. Returns false if that was done before. */
         private boolean remove() {
             boolean removed = kind.remove(path, this);
             planLook();
             return removed;
         }
 
+        /** Asks the server for the watch. */
         void set() {
             lost = false;
             isSet = false;
@@ -268,7 +278,7 @@ public final class WatchRegistry {
                 end(subscriber -> subscriber.onGone(path));
             } else if (answer.isUnsettled()) {
                 lost = true;
-                // The next connection sets it again, too; a server may refuse and keep the connection.
+                // The next connection sets it again, too. But a server may fail to answer and keep the connection.
                 later.accept(this::setIfLost);
             } else {
                 end(subscriber -> subscriber.onRefused(path, answer));
@@ -279,18 +289,21 @@ public final class WatchRegistry {
             if (event == NodeEvent.DELETED) {
                 end(subscriber -> subscriber.onGone(path));
             } else if (subscribers.isEmpty()) {
-                remove(); // it had no subscribers or was dropped, and now it is spent
+                remove(); // nobody has subscribed to it, and now it is spent
             } else {
                 set();
             }
         }
 
-        /** A read that shows whether an event did not come. */
+        /** A read that shows whether an event did not come. The list of children is short: most nodes have none. */
         Op read() {
             return kind == content ? Op.getData(path) : Op.getChildren(path);
         }
 
-        /** Answers and events come in order: what was told meanwhile has ended the watch, or is being read. */
+        /**
+         * The node was looked at. Answers and events come in order, so whatever event came before this answer has
+         * ended the watch, or the node is being read again because of it.
+         */
         void onLooked(OpResult result) {
             if (kind.get(path) != this || state.get().isFinal()) {
                 return;
@@ -312,14 +325,16 @@ public final class WatchRegistry {
             }
         }
 
+        /** Ends a watch that no event will end, so the client's side of it is dropped here. */
         private void endUntold(Consumer<Subscriber> telling) {
             zk.dropWatch(path, onEvent);
             end(telling);
         }
 
+        /** Ends the watch, and tells all subscribers why. */
         private void end(Consumer<Subscriber> telling) {
             if (remove()) {
-                // Nobody can subscribe or leave any more.
+                // Safe without a copy: nobody can subscribe to it or leave it any more.
                 subscribers.forEach(telling);
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What a session reads for all its locks: lists, watches, and what only an ACL can refuse. */
+/** What a session reads for all its locks: lists, watches, and the ACLs of paths and strange children. */
 @NullMarked
 package dev.zkrecipes.core.internal.reads;
 

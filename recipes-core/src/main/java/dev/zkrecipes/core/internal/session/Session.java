@@ -29,10 +29,15 @@ import org.apache.zookeeper.OpResult.ErrorResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session: its state, the {@linkplain SessionProof proof} that it lives, and what belongs to it.
+ * One session: its state, the {@linkplain SessionProof proof} that it lives, and what belongs to it, such as its
+ * watches, its lists and the nodes that it holds. T is the session time-out that the server has granted.
  *
- * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()}, {@link #isTakenForLost()} and
- * what never changes.
+ * <p>Whether the session lives is known in three degrees. It is <i>proven</i> while committed writes show that the
+ * ensemble holds it. It is <i>taken for lost</i> once T has passed by the clock of this process without a sign of
+ * life, but may still turn out to live. It has <i>ended</i> once its {@linkplain State#isFinal() state is final}.
+ *
+ * <p>Confined to the engine thread, except for {@link #isProven()}, {@link #isOutlived()}, {@link #isTakenForLost()}
+ * and what never changes.
  */
 public final class Session {
     /** Why leases are lost when the session {@link #isOutlived}. */
@@ -40,11 +45,14 @@ public final class Session {
 
     private static final Duration A_LONG_WHILE = Duration.ofMinutes(1);
 
-    /** Hears of the state of a session, on the engine thread. */
+    /** Is told of the state of a session, on the engine thread. */
     public interface Observer {
+        /** The session is connected, for the first time or again. */
         void onConnected();
 
-        /** It has ended with {@code state}; a client that can have another one has asked for it already. */
+        /**
+         * The session has ended with {@code state}. A client that can have another session has asked for it already.
+         */
         void onEnded(State state);
     }
 
@@ -58,25 +66,26 @@ public final class Session {
     private final ListBatcher lists;
     private final SessionNodes nodes;
     private final CheckedAcls checkedAcls;
-    private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
+    private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>(); // those whom the next proof serves
     private final Set<Observer> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
     private volatile State state = State.CONNECTING;
-    private volatile long endedAt; // when the last connection did, while there is none
+    private volatile long endedAt; // when the last connection ended; of no use while there is a connection
     private volatile boolean
-            takenForLost; // its leases are lost by the clock, and nothing has shown since that it lives
+            takenForLost; // whether its leases are lost by the clock, and nothing has shown since that it lives
     private Runnable onTakenForLost = () -> {};
     private Runnable onBeat = () -> {};
-    private @Nullable Timer untilGivenUp;
-    private long connectedAt;
-    private int connections;
-    private volatile long timeoutNanos;
+    private @Nullable Timer untilGivenUp; // runs while there is no connection
+    private long connectedAt; // when the last connection began
+    private int connections; // so far
+    private volatile long timeoutNanos; // 0 before the first connection
     private volatile SessionProof proof;
 
     /**
-     * Opens a session; one that is not new may be of any age. {@code onState} is told every change first; by the time
-     * it returns from a final one, the next session is on its way.
+     * Opens a session. A session that is not new, because its handle was wrapped, may have existed for any time.
+     * {@code onState} is told of each change of the state before anybody else. When it returns from a final state,
+     * the next session is on its way.
      */
     public Session(
             ZooKeeperOperations.Factory handles,
@@ -104,16 +113,20 @@ public final class Session {
         this.lists = new ListBatcher(operations, scheduler, this::check);
     }
 
-    /** Is told, on the engine thread, when {@link #isTakenForLost()} changes while the state does not. */
+    /** Sets what runs, on the engine thread, when {@link #isTakenForLost()} changes while the state does not. */
     public void onTakenForLost(Runnable told) {
         onTakenForLost = told;
     }
 
-    /** Is told, on the engine thread, sixteen times in a session time-out, and once after a pause of the process. */
+    /**
+     * Sets what runs on the engine thread with each beat: sixteen times in a session time-out. After a pause of the
+     * process there is one beat, however long the pause was.
+     */
     public void onBeat(Runnable told) {
         onBeat = told;
     }
 
+    /** Takes up the state in which the handle is already. */
     public void begin() {
         pauses.begin();
         become(operations.initialState());
@@ -147,11 +160,14 @@ public final class Session {
         return state == State.CONNECTED;
     }
 
+    /** The number of the present connection, or of the last one; 0 before the first. */
     public int connection() {
         return connections;
     }
 
-    /** Changes with each connection and each missed event: what was seen before may be out of order. */
+    /**
+     * Changes with each connection, and with each event that never came: what was seen before may be out of order.
+     */
     public int order() {
         return connections + watches.missedEvents();
     }
@@ -165,19 +181,23 @@ public final class Session {
     }
 
     /**
-     * Whether what was lost with a connection may have been refused: a server that wants another identity answers one
-     * request, cuts the connection, and ZooKeeper's client may not even read that. Asked again, it is told.
+     * Whether a request that was lost with a connection may have been refused instead. A server that wants another
+     * identity refuses one request and closes the connection, and ZooKeeper's client may not even read the refusal.
+     * So as long as the session has had no answer, such a request is worth sending again: the next refusal may be
+     * read.
      */
     public boolean mayBeRefused() {
         return !operations.hasAnswered();
     }
 
-    /** Whether it has ended because no server answered it. */
+    /** Whether it has ended here because no server answered, rather than by the word of a server. */
     public boolean isGivenUp() {
         return operations.isGivenUp();
     }
 
-    /** How long until the server must have ended it, too; zero when it must have by now, or while it lives here. */
+    /**
+     * How long it takes until the server must have ended it, too. Zero if that has passed, or while it lives here.
+     */
     public Duration untilEndedByServer() {
         long left = isEnded() ? endedAt + timeoutNanos * 3 / 2 - scheduler.nanoTime() : 0;
         return Duration.ofNanos(Math.max(0, left));
@@ -196,13 +216,15 @@ public final class Session {
         observers.remove(observer);
     }
 
+    /** A write that was sent at that time was committed. */
     public void committed(long sentAt) {
         committed(sentAt, true);
     }
 
     /**
-     * A write has been committed. Unless it {@code findsAll} nodes that the session holds, it proves that the session
-     * lives, but after a reconnect the leases are not valid yet.
+     * A write was committed, which proves that the session lived. After a reconnect the leases become valid again
+     * only by a write that was sent in the new connection and {@code findsAll}: it found all nodes that it was to
+     * find.
      */
     private void committed(long sentAt, boolean findsAll) {
         SessionProof old = proof;
@@ -219,14 +241,17 @@ public final class Session {
     }
 
     /**
-     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. That one does not is
-     * an answer of the leader too, and as committed.
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. An answer that one
+     * of them does not exist comes from the leader, too, and is committed just as well.
      */
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         check(paths, () -> true, reply);
     }
 
-    /** If all exist, it is asked whether it {@code isLast}: whether no others are still to be looked for. */
+    /**
+     * Sends one {@code multi} of checks, which may be one of several. {@code isLast} is asked after all paths were
+     * found: whether no other check is still to find its nodes.
+     */
     void check(List<String> paths, BooleanSupplier isLast, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
         operations.multi(paths.stream().map(path -> Op.check(path, -1)).toList(), answer -> {
@@ -238,8 +263,9 @@ public final class Session {
     }
 
     /**
-     * Sends one committed write for all requests that need one while the engine is busy with other tasks. It is OK if
-     * the path exists; which path is checked does not matter to the proof.
+     * Sends one committed write for all requests that need a proof while the engine is busy with other tasks: 500
+     * readers that are granted together must not send 500 writes. The answer is OK if the path exists. Which path is
+     * checked does not matter to the proof.
      */
     public void prove(String path, Consumer<Answer<?>> reply) {
         if (askedForProof.isEmpty()) {
@@ -262,19 +288,20 @@ public final class Session {
         throw new IllegalStateException("a multi failed with NONODE and none of its operations did");
     }
 
-    /** Whether a committed write, in this connection, proves that the session lives now. Any thread. */
+    /** Whether a write that was committed in this connection proves that the session lives now. Any thread. */
     public boolean isProven() {
         return proof.remaining(timeoutNanos, scheduler.nanoTime()) > 0;
     }
 
-    /** Whether T has passed since the last committed write was sent: the lock may be somebody else's. Any thread. */
+    /** Whether T has passed since the last committed write was sent, so others may have its locks. Any thread. */
     public boolean isOutlived() {
         return proof.isOutlived(timeoutNanos, scheduler.nanoTime());
     }
 
     /**
-     * Whether the session must be taken for lost by the clock of this process: T has passed since the last committed
-     * write if it holds anything, otherwise since it lost its connection. Until the server says so, too, or it turns
+     * Whether the session must be taken for lost by the clock of this process, as a server may not be there to say
+     * so. That is so once T has passed: since the last committed write was sent, if the session holds anything, and
+     * otherwise since it lost its connection. It stays so until a server says that the session has ended, or it turns
      * out to live. Any thread.
      */
     public boolean isTakenForLost() {
@@ -285,7 +312,7 @@ public final class Session {
         return isCutOff && timeoutNanos > 0 && scheduler.nanoTime() - endedAt >= timeoutNanos;
     }
 
-    /** Its leases are being lost by the clock. On the engine thread. */
+    /** Notes that the leases of the session are being lost by the clock. On the engine thread. */
     public void takeForLost() {
         if (!takenForLost && !isEnded()) {
             takenForLost = true;
@@ -293,29 +320,31 @@ public final class Session {
         }
     }
 
+    /** There was no connection for T, or no server has said yet how long T is. */
     private void lookWhetherLost() {
         if (isTakenForLost()) {
             takeForLost();
         }
     }
 
-    /** Whether a lease may start on the present proof, which is good for another third of T. */
+    /** Whether a new lease may start on the present proof, because that is good for another third of T at least. */
     public boolean isFreshlyProven() {
         return proof.remaining(timeoutNanos, scheduler.nanoTime()) >= timeoutNanos / 3;
     }
 
+    /** When the last committed write was sent, by the engine's clock. */
     public long provenAt() {
         return proof.sentAt();
     }
 
-    /** Runs a task after T/6, which is how long a wait or a hold may last before anything is spent on it. */
+    /** Runs a task after T/6. A wait or a hold that is shorter than that costs nothing extra. */
     public Timer afterAWhile(Runnable task) {
         return scheduler.schedule(Duration.ofNanos(timeoutNanos / 6), task);
     }
 
     /**
-     * After 2 T, or a minute if that is longer, and up to a quarter more. What is added depends on the session, so that
-     * those that began to wait together do not look together.
+     * Runs a task after 2 T, or a minute if that is longer, and up to a quarter more. The extra time depends on the
+     * session, so that sessions which began to wait together do not all ask the servers at the same moment.
      */
     private Timer afterALongWhile(Runnable task) {
         long least = Math.max(2 * timeoutNanos, A_LONG_WHILE.toNanos());
@@ -323,17 +352,20 @@ public final class Session {
         return scheduler.schedule(Duration.ofNanos(least + least / 4000 * spread), task);
     }
 
+    /** Runs a task after the longest pause between two attempts. */
     public void later(Runnable task) {
         scheduler.schedule(retryDelay, task);
     }
 
-    /** Changes the state; called for an event, or for an answer that tells of the end before the event comes. */
+    /**
+     * Changes the state. It is called for an event, and for an answer that tells of the end before the event comes.
+     */
     public void become(State next) {
         if (isEnded() || next == state || next == State.CONNECTING) {
             return;
         }
         if (next != State.CONNECTED) {
-            endedAt = scheduler.nanoTime(); // before the state, for other threads
+            endedAt = scheduler.nanoTime(); // before the state: a thread that sees the state needs it
         }
         state = next;
         if (untilGivenUp != null) {

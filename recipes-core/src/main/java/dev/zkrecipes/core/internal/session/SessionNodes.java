@@ -13,17 +13,20 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The bytes of the paths of one session's nodes. When a session ends, the server logs one transaction that names all of
- * them; one that is larger than {@code jute.maxbuffer}, and as much again in its default settings, keeps it from
- * starting, and followers from following. So a session's nodes stay below seven eighths of the client's limit: what is
- * left is for a chroot, which is not seen here on a handle of the application's, and for servers that allow no more
- * than the limit. A node counts from before its create is sent until it is known to be gone. Confined to the engine
- * thread.
+ * The nodes of one session, and how many bytes their paths take. When a session ends, the server logs one transaction
+ * that names all of its nodes. It reads its log with a limit of {@code jute.maxbuffer}, or twice that in its default
+ * settings. A larger record would keep the server from starting, and followers from following.
+ *
+ * <p>So the paths of a session's nodes stay below seven eighths of the client's limit. The rest is for a chroot,
+ * which is not known here if the handle belongs to the application, and for servers that allow no more than the limit
+ * itself.
+ *
+ * <p>A node counts from before its create is sent until it is known to be gone. Confined to the engine thread.
  */
 public final class SessionNodes {
-    private final int packetLimit;
-    private final int limit;
-    /** By id of the node; most lists are empty and shared. */
+    private final int packetLimit; // jute.maxbuffer of the client
+    private final int limit; // for the bytes of all paths together
+    /** By id of the node: what to run when the node is gone. Most lists are empty, and these share one object. */
     private final Map<String, List<Runnable>> waiting = new HashMap<>();
 
     private long bytes;
@@ -33,10 +36,12 @@ public final class SessionNodes {
         this.limit = packetLimit / 8 * 7;
     }
 
+    /** How large a packet may be, in bytes. */
     public int packetLimit() {
         return packetLimit;
     }
 
+    /** Throws if there is no room for nodes whose paths take so many bytes more. */
     public void requireRoom(Supplier<String> lockPath, long more) {
         if (bytes + more > limit) {
             throw new LockLimitException("lock " + lockPath.get() + ": its session has " + waiting.size()
@@ -47,11 +52,15 @@ public final class SessionNodes {
         }
     }
 
+    /** Adds a node, whose path takes {@code size} bytes. */
     public void add(String id, int size) {
         waiting.put(id, List.of());
         bytes += size;
     }
 
+    /**
+     * A node is gone. Subtracts the {@code size} that was added, if it was added, and runs what waits for its end.
+     */
     public void remove(String id, int size) {
         List<Runnable> told = waiting.remove(id);
         bytes -= size;
@@ -61,25 +70,25 @@ public final class SessionNodes {
     }
 
     /**
-     * Whether the node with this id in its name is one of this session's; then {@code task} runs when the server has
-     * said, in answer to a request of this session, that it is gone. A deletion alone does not prove as much: the end
-     * of the session deletes the node as well.
+     * Whether the node with this id in its name belongs to this session. If it does, {@code task} runs once the
+     * server has said, in answer to a request of this session, that the node is gone. The event of its deletion alone
+     * does not prove that the session lives on, because the end of the session deletes its nodes as well.
      */
     public boolean awaitEnd(String id, Runnable task) {
         return waiting.computeIfPresent(id, (known, tasks) -> {
-                    List<Runnable> more = tasks.isEmpty() ? new ArrayList<>(1) : tasks; // thousands may wait for one
+                    List<Runnable> more = tasks.isEmpty() ? new ArrayList<>(1) : tasks; // thousands may wait for it
                     more.add(task);
                     return more;
                 })
                 != null;
     }
 
-    /** Whether a node with this id is one of this session's, as far as the server has said. */
+    /** Whether the node with this id belongs to this session, and the server has not said that it is gone. */
     public boolean has(String id) {
         return waiting.containsKey(id);
     }
 
-    /** Whether the remaining nodes are few enough to be deleted by the end of the session in one transaction. */
+    /** Whether the remaining nodes are so few that the end of the session may delete them, in one transaction. */
     public boolean isSmall() {
         return bytes <= limit / 16;
     }

@@ -21,23 +21,28 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a session, and the next one as soon as it has ended. If the client has to log in, it does so first.
+ * Opens the sessions of a client that has handles of its own: the first one, and the next one as soon as a session
+ * has ended. If the client has to log in, it does so before each handle is opened. Otherwise ZooKeeper's client would
+ * log in by itself, and if that failed it would only log the failure and go on as nobody.
  *
- * <p>After a failure it pauses and tries again. Each pause is twice as long as the one before, up to {@link
- * #LONGEST_PAUSE}. If only the user can put it right, the requests fail that wait for the try, and those that come
- * during the pause after it.
+ * <p>After a failure there is a pause before the next attempt. Each pause is twice as long as the one before, up to
+ * {@link #LONGEST_PAUSE}. Requests wait for trouble that may pass. If only the user can fix the cause, waiting
+ * requests fail, and so do requests that come during the pause.
  *
- * <p>A server may connect a session and then refuse its credentials. If there was no login, the next session is opened
- * when a request asks for one, because only a request shows what the credentials are worth.
+ * <p>A server may accept the connection of a session and then refuse its credentials. If there was no login, the next
+ * session is opened only when a request asks for one, because only a request shows what the credentials are worth.
+ * Confined to the engine thread.
  */
 public final class OpenedSessions implements SessionSource {
+    /** The longest pause between two attempts. If a session lasts this long, the pauses after it begin anew. */
     public static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
     /** The login before a session is opened. */
     public interface Login {
+        /** Whether the configuration asks for a login. */
         boolean isWanted();
 
-        /** Logs in, if that is wanted, and then says on the engine's own thread what went wrong. */
+        /** Logs in if that is wanted. Then tells {@code next}, on a thread of the engine's own, what went wrong. */
         void then(Consumer<Optional<Obstacle>> next);
     }
 
@@ -46,16 +51,19 @@ public final class OpenedSessions implements SessionSource {
     private final Consumer<Obstacle> onFailure;
     private final Pauses pauses;
     private final EngineScheduler scheduler;
-    private final Set<User> waiting = new LinkedHashSet<>();
-    private @Nullable Session session;
-    private @Nullable Timer retry;
-    private @Nullable Obstacle obstacle; // in the pause behind it
+    private final Set<User> waiting = new LinkedHashSet<>(); // in the order of their requests
+    private @Nullable Session session; // null between two sessions
+    private @Nullable Timer retry; // while there is a pause
+    private @Nullable Obstacle obstacle; // why there is no session, if the last attempt has failed
     private int pausesSoFar; // since a session lasted
     private long openedAt;
-    private boolean opening;
+    private boolean opening; // whether a login or an attempt to open a session is under way
     private boolean stopped;
 
-    /** {@code pauses} are no longer than {@link #LONGEST_PAUSE}; {@code onFailure} is told first. */
+    /**
+     * {@code pauses} are no longer than {@link #LONGEST_PAUSE}. {@code onFailure} learns of a failed attempt before
+     * any request does.
+     */
     public OpenedSessions(
             Login login,
             Supplier<Session> factory,
@@ -69,7 +77,10 @@ public final class OpenedSessions implements SessionSource {
         this.scheduler = scheduler;
     }
 
-    /** Opens a handle on the engine's own thread, from which ZooKeeper's threads inherit. */
+    /**
+     * Opens a session, unless an attempt is under way. The handle is opened on a thread of the engine's own, because
+     * ZooKeeper's threads inherit class loader, priority and thread-locals from the thread that opens it.
+     */
     @Override
     public void start() {
         if (!opening) {
@@ -78,6 +89,7 @@ public final class OpenedSessions implements SessionSource {
         }
     }
 
+    /** Opens the handle, unless the login has failed or the client was closed meanwhile. */
     private void open(Optional<Obstacle> found) {
         opening = false;
         if (stopped || session != null) {
@@ -95,6 +107,7 @@ public final class OpenedSessions implements SessionSource {
         trouble.ifPresentOrElse(this::fail, this::serve);
     }
 
+    /** Answers the requests that have waited for a session. */
     private void serve() {
         obstacle = null;
         List<User> served = List.copyOf(waiting);
@@ -102,6 +115,7 @@ public final class OpenedSessions implements SessionSource {
         served.forEach(this::request);
     }
 
+    /** Begins the pause, and tells the waiting requests why there is no session. */
     private void fail(Obstacle found) {
         onFailure.accept(found);
         pauseThen(found, this::start);
@@ -112,6 +126,7 @@ public final class OpenedSessions implements SessionSource {
         told.forEach(user -> tell(user, found));
     }
 
+    /** Pauses before the next step. A request that comes meanwhile hears of the obstacle at once. */
     private void pauseThen(Obstacle found, Runnable next) {
         obstacle = found;
         retry = pauses.begin(pausesSoFar++, () -> {
@@ -120,6 +135,7 @@ public final class OpenedSessions implements SessionSource {
         });
     }
 
+    /** Fails a request if the obstacle is for good. Otherwise it goes on waiting. */
     private static void tell(User user, Obstacle found) {
         LockException why = found.error(": the lock " + user.lockPath() + " cannot be acquired");
         if (found.isForGood()) {
@@ -132,7 +148,7 @@ public final class OpenedSessions implements SessionSource {
     @Override
     public void request(User user) {
         Session current = session;
-        Obstacle known = opening ? null : obstacle;
+        Obstacle known = opening ? null : obstacle; // a new attempt may succeed, so its outcome is waited for
         if (current != null) {
             user.with(current);
         } else if (known != null && known.isForGood()) {
@@ -151,6 +167,11 @@ public final class OpenedSessions implements SessionSource {
         waiting.remove(user);
     }
 
+    /**
+     * Opens the next session, at once if the last one was not refused. A refused session is followed by a pause, and
+     * then by an attempt if the session never had a connection, or if another login may give other credentials.
+     * Otherwise the next request begins the attempt.
+     */
     @Override
     public void onEnded(Session ended) {
         if (session != ended) {

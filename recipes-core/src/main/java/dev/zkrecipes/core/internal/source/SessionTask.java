@@ -15,12 +15,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A state machine that works in a session: it seeks one, pauses while there is no connection, and ends once. The states
- * are the machine's own.
+ * A state machine that works in a session: it seeks a session, pauses while there is no connection, and ends once.
+ * The subclass defines the states.
  *
- * <p>Every answer belongs to the state in which its request was sent ({@link #inThisState}); one that comes when the
- * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told; an
- * error ends the client. Confined to the engine thread.
+ * <p>Every answer belongs to the state in which its request was sent, see {@link #inThisState}. An answer that comes
+ * after the machine has moved on is dropped. An exception in a transition fails the machine, so that those who wait
+ * for it are told. An error is not caught here, and ends the client. Confined to the engine thread.
  */
 public abstract class SessionTask implements SessionSource.User, Session.Observer {
     private final SessionSource sessions;
@@ -29,13 +29,16 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     private final Enum<?> paused;
     private Enum<?> state;
     private int pausesSoFar; // since things last went well
-    private int changes;
+    private int changes; // how many states were left, which tells the answers of this state from earlier ones
     private boolean over;
-    private @Nullable Session session;
-    private @Nullable Runnable resumption;
-    private @Nullable Timer timer;
+    private @Nullable Session session; // null while it has none
+    private @Nullable Runnable resumption; // what to do after the pause
+    private @Nullable Timer timer; // ends the pause, if time ends it
 
-    /** Waits for a session in {@code seeking}, its first state, and for a connection or a while in {@code paused}. */
+    /**
+     * {@code seeking} is the state in which the machine waits for a session, and its first state. In {@code paused}
+     * it waits for a connection, or for the end of a pause.
+     */
     protected SessionTask(SessionSource sessions, Pauses pauses, Enum<?> seeking, Enum<?> paused) {
         this.sessions = sessions;
         this.pauses = pauses;
@@ -44,13 +47,13 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         this.state = seeking;
     }
 
-    /** It need not be connected. */
+    /** A session was found. It need not be connected. */
     protected abstract void onSession(Session found);
 
-    /** The session has ended. What was known of it is void. */
+    /** The session has ended. Nothing that was seen in it can be relied on any more. */
     protected abstract void onSessionEnded(State how);
 
-    /** The paths of the locks that it is about. Any thread. */
+    /** The paths of the locks that the machine works for. Any thread. */
     public List<String> paths() {
         return List.of(lockPath());
     }
@@ -68,6 +71,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         return over;
     }
 
+    /** Enters a state. Pending answers and pauses of the last one have no effect any more. */
     public final void become(Enum<?> next) {
         state = next;
         leaveState();
@@ -82,7 +86,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** A receiver that passes answers on while this state lasts. */
+    /** Wraps the receiver of an answer: it gets the answer only if the present state still lasts by then. */
     public final <T> Consumer<T> inThisState(Consumer<T> body) {
         int begun = changes;
         return value -> {
@@ -96,6 +100,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         };
     }
 
+    /** Runs a transition that something other than an answer has caused. An exception fails the machine. */
     public final void guard(Runnable transition) {
         try {
             transition.run();
@@ -108,7 +113,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         fail(ZooKeeperErrors.ofEngine(lockPath(), cause));
     }
 
-    /** Ends, and leaves the session; returns whether this call did. */
+    /** Ends the machine, which leaves its session. Returns false if it had ended before. */
     protected final boolean finish() {
         if (over) {
             return false;
@@ -124,6 +129,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
 
     // ---- The session.
 
+    /** Looks for a session, unless the machine has ended. */
     protected final void seek() {
         if (!over) {
             become(seeking);
@@ -141,7 +147,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** Works in this session, and does not look for another. */
+    /** Works in this session, which was given to it, without a search. */
     protected final void workIn(Session given) {
         become(paused);
         session = given;
@@ -163,12 +169,14 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
+    /** The session in which it works. */
     protected final Session session() {
         return Preconditions.checkNotNull(session, "no session in state %s", state);
     }
 
     // ---- Pauses.
 
+    /** Runs the action now if there is a connection, otherwise with the next one. */
     public final void whenConnected(Runnable action) {
         if (session().isConnected()) {
             action.run();
@@ -178,14 +186,16 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** Runs the action after a pause or with the next connection, whichever comes first; never without a connection. */
+    /** Runs the action after a pause, or with the next connection if that comes first. Never without a connection. */
     public final void pauseThen(Runnable action) {
         become(paused);
         resumption = action;
         timer = pauses.begin(pausesSoFar++, this::onConnected);
     }
 
-    /** Called after a pause, too, whether there is a connection or not. */
+    /**
+     * Also called at the end of a pause. If there is no connection then, the machine stays paused until there is one.
+     */
     @Override
     public final void onConnected() {
         Runnable action = resumption;
@@ -194,6 +204,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
+    /** Things went well, so the next pause is a short one again. */
     public final void resetPace() {
         pausesSoFar = 0;
     }

@@ -29,10 +29,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sessions of handles that the application opens and replaces. The supplier is user code, so it is asked on a thread of
- * its own, one question at a time for all waiting requests. While it throws, or returns a handle that has ended, it is
- * asked again at the pace of retries, as long as a request waits or there is no session at all. A handle that was given
- * up, see {@link Silence}, is not used again: what waits for it fails.
+ * Sessions of handles that the application opens and replaces. The supplier is user code, which may block or throw,
+ * so it is asked on a thread of its own. One question at a time serves all waiting requests.
+ *
+ * <p>While the supplier throws, or returns a handle that has ended, it is asked again at the pace of retries. That
+ * goes on as long as a request waits, or there is no session at all. A handle that was given up, see {@link Silence},
+ * is not used again: a request that would need it fails. Confined to the engine thread.
  */
 public final class SuppliedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(SuppliedSessions.class);
@@ -41,19 +43,23 @@ public final class SuppliedSessions implements SessionSource {
     private final Function<ZooKeeper, Session> factory;
     private final Consumer<Session> onUsed;
     private final EngineScheduler scheduler;
-    private final ExecutorService asker;
+    private final ExecutorService asker; // has one thread
     private final Pauses pauses;
-    /** Sessions by handle: those that live, and those given up though their handle does not say that it ended. */
+    /**
+     * Sessions by handle: those that live, and those that were given up although their handle still says it lives.
+     */
     private final IdentityHashMap<ZooKeeper, Session> known = new IdentityHashMap<>();
 
     private final Set<User> waiting = new LinkedHashSet<>();
-    private @Nullable Timer retry;
+    private @Nullable Timer retry; // until the supplier is asked again
     private int pausesSoFar; // since there was a session
-    private boolean asking;
-    private boolean failing;
+    private boolean asking; // whether the supplier has a question to answer
+    private boolean failing; // whether the last answer was of no use, which is logged once
     private boolean stopped;
 
-    /** {@code asker} has one thread. {@code onUsed} is told of the session that requests get from now on. */
+    /**
+     * {@code asker} has one thread, and is shut down at the end. {@code onUsed} gets the session for new requests.
+     */
     public SuppliedSessions(
             Supplier<ZooKeeper> supplier,
             ExecutorService asker,
@@ -96,6 +102,7 @@ public final class SuppliedSessions implements SessionSource {
         asker.shutdown();
     }
 
+    /** Asks the supplier, unless it is being asked. */
     private void ask() {
         if (asking || stopped) {
             return;
@@ -110,13 +117,14 @@ public final class SuppliedSessions implements SessionSource {
                 ZooKeeper handle = supplier.get();
                 HandleKind.requireUsable(handle);
                 scheduler.execute(() -> onHandle(handle));
-            } catch (Throwable t) { // of the application
-                // An exception may be temporary, as while a handle is being replaced; an error is a broken supplier.
+            } catch (Throwable t) { // of the application's code
+                // An exception may be temporary, as while a handle is replaced. An error means a broken supplier.
                 scheduler.execute(() -> onFailure(t, t instanceof Error));
             }
         });
     }
 
+    /** The supplier has returned a handle. A handle that was seen before keeps its session. */
     private void onHandle(ZooKeeper handle) {
         asking = false;
         if (stopped) {
@@ -151,6 +159,7 @@ public final class SuppliedSessions implements SessionSource {
         }
     }
 
+    /** There is no session. Waiting requests fail if that is for good, and otherwise learn why they have to wait. */
     private void onFailure(Throwable failure, boolean isForGood) {
         asking = false;
         if (!failing) {
@@ -176,6 +185,7 @@ public final class SuppliedSessions implements SessionSource {
         askLater();
     }
 
+    /** Asks again after a pause, if a request waits or all sessions have ended. */
     private void askLater() {
         if (!waiting.isEmpty() || known.values().stream().allMatch(Session::isEnded)) {
             retry = pauses.begin(pausesSoFar++, this::ask);

@@ -10,10 +10,13 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The one session of a handle that belongs to the application. */
+/**
+ * The one session of a handle that the application opened, and that its client wraps. No session follows it, so after
+ * its end every request fails, with a message that says what to do. Confined to the engine thread.
+ */
 public final class WrappedSession implements SessionSource {
     private final Supplier<Session> factory;
-    private @Nullable Session session;
+    private @Nullable Session session; // null before the client has started
 
     public WrappedSession(Supplier<Session> factory) {
         this.factory = factory;

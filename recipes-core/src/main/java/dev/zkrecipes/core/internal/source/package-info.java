@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** Where sessions come from, and the tasks that wait for one. */
+/** Where the sessions of a client come from, and the tasks that work in them. */
 @NullMarked
 package dev.zkrecipes.core.internal.source;
 
