@@ -5,6 +5,7 @@ package dev.zkrecipes.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import dev.zkrecipes.test.internal.ChildJvms;
@@ -40,7 +41,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(1200)
 class TwoApplicationsIT {
     private static final Duration RESTART_EVERY = Duration.ofSeconds(20);
-    private static final Duration SERVERS_STAY = Duration.ofSeconds(5);
+    /** Longer than a session time-out: each new leader begins those of all sessions anew, also of dead processes. */
+    private static final Duration SERVERS_STAY = Duration.ofSeconds(20);
+
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final List<String> COUNTED = List.of("term", "job", "call-0", "call-1");
 
@@ -113,6 +116,7 @@ class TwoApplicationsIT {
             server.restart();
             ensemble.awaitComplete();
             restarts++;
+            Uninterruptibles.sleepUninterruptibly(SERVERS_STAY);
         }
         return restarts;
     }

@@ -18,15 +18,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Why a client is not connected. ZooKeeper's client keeps trying and does not report the reason. So if the client opens
- * its own sessions, then after a while without a connection the servers are probed, and again from time to time. Errors
- * name the reason once it is known; it is logged at most once a minute, and when it changes. Confined to the engine
- * thread, but for {@link #error}.
+ * Finds out why a client is not connected. ZooKeeper's client keeps trying and does not report the reason. So if the
+ * client opens its own sessions and has been without a connection for a while, this class probes the servers, and
+ * probes them again after growing pauses. Errors name the reason once it is known. The log names it when it changes,
+ * and otherwise at most once a minute.
+ *
+ * <p>It also remembers the obstacle because of which no session can be opened, such as a failed login. An obstacle
+ * takes precedence over what a probe finds. Confined to the engine thread, except for {@link #error}.
  */
 public final class ConnectionTrouble {
     private static final Logger log = LoggerFactory.getLogger(ConnectionTrouble.class);
-    private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(3);
-    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+    private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(3); // after a loss, before the first probe
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1); // between two probes
 
     private static final Obstacle LOGGING_IN = new Obstacle(
             "the SASL login has not ended yet, for example as no KDC has answered so far",
@@ -34,19 +37,19 @@ public final class ConnectionTrouble {
             null);
 
     private final HandleKind kind;
-    private final @Nullable ZKClientConfig config;
+    private final @Nullable ZKClientConfig config; // tells a probe how to speak TLS
     private final EngineScheduler scheduler;
-    private Duration patience = LONGEST_PATIENCE;
-    private Duration pause = LONGEST_PATIENCE;
-    private String since = "never since the client was made";
-    private final OnceAMinute told;
-    private final OnceAMinute obstacles;
-    private boolean over;
-    private long quietUntil;
-    private @Nullable Timer timer;
-    private @Nullable ServerProbe probe;
-    private volatile ServerProbe.@Nullable Finding found; // as errors tell it
-    private volatile @Nullable Obstacle obstacle; // the last, until there is a session that does not look like it
+    private Duration patience = LONGEST_PATIENCE; // shorter if requests time out earlier
+    private Duration pause = LONGEST_PATIENCE; // before the next probe
+    private String since = "never since the client was made"; // begins the message
+    private final OnceAMinute told; // limits the lines about probes
+    private final OnceAMinute obstacles; // limits the lines about obstacles
+    private boolean over; // the client has ended
+    private long quietUntil; // a short interruption is not worth a line in the log
+    private @Nullable Timer timer; // starts the next probe
+    private @Nullable ServerProbe probe; // under way on a thread of its own
+    private volatile ServerProbe.@Nullable Finding found; // of the last probe, in the words of an error
+    private volatile @Nullable Obstacle obstacle; // the last one met, until a session shows that it is gone
 
     public ConnectionTrouble(HandleKind kind, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
         this.kind = kind;
@@ -56,24 +59,24 @@ public final class ConnectionTrouble {
         this.obstacles = new OnceAMinute(scheduler);
     }
 
-    /** Begins to wait; to be called once, when the first session is being opened. */
+    /** Starts to watch. The client calls this once, when it begins to open its first session. */
     public void watch(Duration requestTimeout) {
         patience = shorter(requestTimeout, LONGEST_PATIENCE);
-        begin(patience.dividedBy(4)); // so that a short wait can tell, too
+        begin(patience.dividedBy(4)); // early, so that a call with a short time-out names the reason, too
     }
 
     private static Duration shorter(Duration one, Duration other) {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** Before a session is opened, a login has begun, which may take long. */
+    /** A SASL login has begun. No session is opened before it ends, which may take long. */
     public void onLogin() {
         if (obstacle == null) {
             obstacle = LOGGING_IN;
         }
     }
 
-    /** No session can be opened, or the last was refused. */
+    /** No session can be opened, or the server refused the last one. */
     public void onObstacle(Obstacle met) {
         obstacle = met;
         if (obstacles.isNews(met.text())) {
@@ -85,25 +88,30 @@ public final class ConnectionTrouble {
         }
     }
 
-    /** A session was opened. If the last was refused, only a connection shows that this one is not. */
+    /**
+     * A new session begins. If the server refused the last one, it may refuse this one in the same way, so the
+     * obstacle stays until {@link #onConnected}.
+     */
     public void onSession() {
         if (!Obstacle.REFUSED.equals(obstacle)) {
             obstacle = null;
         }
     }
 
-    /** Whether a server was seen to serve, since there is no connection. */
+    /** Whether a probe has found a server that serves clients, although this client has no connection. */
     public boolean hasSeenAServer() {
         ServerProbe.Finding known = found;
         return known != null && known.serves();
     }
 
+    /** There is a connection, so there is nothing left to find out. */
     public void onConnected() {
         stop();
         obstacle = null;
         told.forget();
     }
 
+    /** The connection is lost. Does nothing if the loss is being looked into already. */
     public void onDisconnected() {
         if (!over && timer == null && probe == null) {
             since = "since the connection was lost";
@@ -111,11 +119,16 @@ public final class ConnectionTrouble {
         }
     }
 
+    /** The client has ended: no probe may keep a thread or a socket. */
     public void end() {
         over = true;
         stop();
     }
 
+    /**
+     * Schedules the first probe. A handle of the application's is not probed, because only the application knows its
+     * servers.
+     */
     private void begin(Duration delay) {
         if (kind instanceof HandleKind.Opened opened) {
             quietUntil = scheduler.nanoTime() + patience.toNanos();
@@ -136,6 +149,9 @@ public final class ConnectionTrouble {
         }
     }
 
+    /**
+     * Probes the servers on a thread of its own, because a probe blocks for seconds, and schedules the next probe.
+     */
     private void look(HandleKind.Opened servers) {
         timer = null;
         ServerProbe begun = new ServerProbe(ConnectString.servers(servers.connectString()), config);
@@ -143,7 +159,7 @@ public final class ConnectionTrouble {
         EngineThreads.start("zkrecipes-diagnosis-", () -> {
             ServerProbe.Finding finding = begun.run();
             scheduler.execute(() -> {
-                if (probe == begun) { // otherwise there is a connection, or the client is closed
+                if (probe == begun) { // otherwise it was stopped: there is a connection, or the client is closed
                     probe = null;
                     tell(finding);
                     timer = scheduler.schedule(pause, () -> look(servers));
@@ -153,6 +169,7 @@ public final class ConnectionTrouble {
         });
     }
 
+    /** Puts a finding into the words of an error, and logs it unless the loss of the connection is still young. */
     private void tell(ServerProbe.Finding finding) {
         String text = " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
         found = new ServerProbe.Finding(text, finding.isTrouble(), finding.serves(), "", finding.cause());
@@ -161,7 +178,10 @@ public final class ConnectionTrouble {
         }
     }
 
-    /** An error that tells of the missing connection, and then of the consequence and what to do. Any thread. */
+    /**
+     * An error about the missing connection, with the reason as far as it is known. {@code consequence} says what
+     * follows from it for the caller, and what to do. Any thread may call this.
+     */
     public LockException error(String consequence) {
         Obstacle met = obstacle;
         if (met != null) {

@@ -6,19 +6,22 @@ package dev.zkrecipes.core.internal.diagnosis;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 
-/** Tells what is worth a line in the log: a text that has changed, or was logged a minute ago. */
+/**
+ * Limits the log to one line a minute as long as the text stays the same; a new text is logged at once. Confined to
+ * the engine thread.
+ */
 final class OnceAMinute {
     private static final long MINUTE = Duration.ofMinutes(1).toNanos();
 
     private final EngineScheduler scheduler;
-    private String logged = "";
+    private String logged = ""; // the last text in the log; empty if there is none
     private long loggedAt;
 
     OnceAMinute(EngineScheduler scheduler) {
         this.scheduler = scheduler;
     }
 
-    /** Whether to log it now; if so, it counts as logged. */
+    /** Whether to log the text now. If so, it counts as logged. */
     boolean isNews(String text) {
         long now = scheduler.nanoTime();
         boolean isNews = !logged.equals(text) || now - loggedAt >= MINUTE;
@@ -29,7 +32,7 @@ final class OnceAMinute {
         return isNews;
     }
 
-    /** Things went well meanwhile. */
+    /** The trouble has passed, so the next one is logged at once, even with the same text. */
     void forget() {
         logged = "";
     }

@@ -37,46 +37,60 @@ import org.apache.zookeeper.common.X509Exception.SSLContextException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what is at the addresses of a connect string: asks as an operator would, for ZooKeeper's {@code srvr}, and
- * shakes hands by TLS. It opens no session. Blocks for a few seconds for each address at most, but for the name
- * service.
+ * Finds out what answers at the addresses of a connect string. It asks as an operator would, with ZooKeeper's command
+ * {@code srvr}, and makes a TLS handshake. It opens no session, so the server keeps nothing of it.
+ *
+ * <p>A probe blocks for a few seconds at most for each address, and for as long as the name service takes. It runs on
+ * a thread of its own; {@link #close} ends it early from any other.
  */
 public final class ServerProbe {
-    private static final int MOST_SERVERS = 3;
-    private static final int MOST_ADDRESSES = 6;
+    private static final int MOST_SERVERS = 3; // bounds the time of a probe and the length of the message
+    private static final int MOST_ADDRESSES = 6; // of all these servers together
     private static final int CONNECT_MILLIS = 2000;
     private static final int ANSWER_MILLIS = 1000;
     private static final int HANDSHAKE_MILLIS = 5000;
-    private static final int LONGEST_ANSWER = 8 << 10;
+    private static final int LONGEST_ANSWER = 8 << 10; // in bytes; the rest is ignored
     private static final String QUESTION = "srvr";
-    /** A whole line for servers of other kinds, most of which answer it. */
+    /**
+     * Completes the command to a whole line. ZooKeeper answers the four letters alone; most servers of other kinds
+     * answer a line, and their answer shows what they are.
+     */
     private static final byte[] END_OF_LINE = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private static final String VERSION = "Zookeeper version: ";
-    /** What the answer of a server contains that does not allow this command. */
+    /** Part of the answer of a ZooKeeper server whose configuration does not allow the command. */
     private static final String NOT_ALLOWED = "whitelist";
 
     private static final String NOT_SERVING = "not currently serving";
     private static final String READ_ONLY = "READ-ONLY mode";
-    /** The first byte of a TLS answer to a peer that does not speak TLS. */
+    /** The first byte with which a TLS server answers a peer that does not speak TLS. */
     private static final char TLS_ALERT = 0x15;
-    /** A server over its limit accepts a connection and closes it, without a word to the client. */
+    /**
+     * A server that has reached its limit of connections accepts a connection and closes it at once. It tells the
+     * client nothing.
+     */
     private static final String LIMIT =
             "probably it has as many connections of this machine as it allows (maxClientCnxns, 60 unless"
                     + " set), or in all (maxCnxns): close some, or raise the limit";
 
-    private static final String CLOSES = "closes";
-    private static final String RESETS = "resets";
-    private static final String WAITS = "";
+    private static final String CLOSES = "closes"; // the server ends the connection in order
+    private static final String RESETS = "resets"; // the server breaks the connection
+    private static final String WAITS = ""; // the server keeps the connection open
 
     private final List<HostAndPort> servers;
-    private final @Nullable ZKClientConfig tls;
-    private volatile @Nullable Socket open;
+    private final @Nullable ZKClientConfig tls; // null if this client does not use TLS
+    private volatile @Nullable Socket open; // what close() has to end
     private volatile boolean closed;
 
-    /** One address of a server. It is unresolved if the name service does not know the name. */
+    /**
+     * One address of a server, and what messages call it. The address is unresolved if the name service does not know
+     * the host name.
+     */
     public record Server(InetSocketAddress address, String name) {
-        /** All addresses of a server: ZooKeeper's client takes any of them. */
+        /**
+         * All addresses of a server: ZooKeeper's client may connect to any of them, so each of them may be the
+         * culprit.
+         */
         public static List<Server> of(HostAndPort server) {
             try {
                 InetAddress[] all = InetAddress.getAllByName(server.getHost());
@@ -92,7 +106,10 @@ public final class ServerProbe {
         }
     }
 
-    /** What a server said, which may be nothing, and what it does with the connection then. */
+    /**
+     * The text that a server sent, which may be empty, and what it did with the connection afterwards: one of
+     * {@link #CLOSES}, {@link #RESETS} and {@link #WAITS}.
+     */
     private record Reply(String text, String then) {
         boolean isOfZooKeeper() {
             return text.contains(VERSION) || text.contains(NOT_ALLOWED);
@@ -108,8 +125,9 @@ public final class ServerProbe {
     }
 
     /**
-     * What was found out. It is no trouble if the client just has no session yet: then a server {@code serves}. {@code
-     * status} is what it says of itself, and empty if it says nothing.
+     * What a probe found out. {@code isTrouble} says that something is wrong at the server; it is false if the client
+     * merely has no session yet, and then a server {@code serves}. {@code status} is the answer of the server about
+     * itself; empty if it gave none.
      */
     public record Finding(
             String text,
@@ -126,17 +144,18 @@ public final class ServerProbe {
         }
     }
 
+    /** A probe of the first few servers, which {@link #run} asks one after another. */
     ServerProbe(List<HostAndPort> servers, @Nullable ZKClientConfig config) {
         this.servers = servers.subList(0, Math.min(MOST_SERVERS, servers.size()));
         this.tls = config != null && TlsSettings.isOn(config) ? config : null;
     }
 
-    /** For tools that look at servers one by one. */
+    /** A probe for tools, which name the servers one by one. */
     public ServerProbe(@Nullable ZKClientConfig config) {
         this(List.of(), config);
     }
 
-    /** Ends what blocks. Any thread. */
+    /** Closes the socket on which the probe blocks, so that it ends soon. Any thread may call this. */
     void close() {
         closed = true;
         Socket asking = open;
@@ -144,11 +163,12 @@ public final class ServerProbe {
             try {
                 asking.close();
             } catch (IOException e) {
-                // It is of no use any more, however it ends.
+                // Nobody needs this socket any more.
             }
         }
     }
 
+    /** Looks at all addresses and combines the findings. */
     Finding run() {
         List<Finding> all = servers.stream()
                 .flatMap(server -> Server.of(server).stream())
@@ -167,7 +187,7 @@ public final class ServerProbe {
                         .orElse(null));
     }
 
-    /** Finds out what is at one address. */
+    /** Finds out what is at one address. Blocks. */
     public Finding look(Server server) {
         try {
             if (closed) {
@@ -180,7 +200,7 @@ public final class ServerProbe {
         }
     }
 
-    /** What the server of an address answers to another word of four letters; empty if nothing. */
+    /** Sends another of ZooKeeper's four-letter commands; empty if the server gives no answer. Blocks. */
     public String ask(Server server, String word) {
         try {
             return tls == null ? askPlainly(server, word).text() : askByTls(tls, server, word);
@@ -189,6 +209,7 @@ public final class ServerProbe {
         }
     }
 
+    /** What to tell the user about a server to which no connection can be made. */
     private static String unreachable(Server server, Exception why) {
         String name = server.name();
         if (why instanceof UnknownHostException) {
@@ -202,6 +223,7 @@ public final class ServerProbe {
         return name + " cannot be reached: " + Printable.of(String.valueOf(why));
     }
 
+    /** Judges a server by its answer to a client without TLS. */
     private static Finding onPlain(Server server, Reply reply) {
         String answer = reply.text();
         String name = server.name();
@@ -234,6 +256,10 @@ public final class ServerProbe {
                 + " servers, and the network between them");
     }
 
+    /**
+     * Judges a server for a client with TLS. {@code reply} is its answer without TLS: if it gives one, the client has
+     * the wrong port.
+     */
     private static Finding onTls(Server server, Reply reply, ZKClientConfig config) {
         String name = server.name();
         if (reply.isOfZooKeeper() || reply.isOfNoMajority()) {
@@ -259,6 +285,10 @@ public final class ServerProbe {
         }
     }
 
+    /**
+     * Sends a command without TLS. If the server stays silent, the rest of a line follows, for servers of other
+     * kinds.
+     */
     private Reply askPlainly(Server server, String word) throws IOException {
         if (server.address().isUnresolved()) {
             throw new UnknownHostException(server.address().getHostString());
@@ -279,7 +309,9 @@ public final class ServerProbe {
                 }
                 return reply;
             } catch (IOException e) {
-                String message = String.valueOf(e.getMessage()); // it may be reset before this side sees it accepted
+                // A reset can arrive before this side sees that the connection was accepted, so it may look like a
+                // failure to connect.
+                String message = String.valueOf(e.getMessage());
                 if (socket.isConnected() || message.contains("reset") || message.contains("Broken pipe")) {
                     return new Reply("", RESETS);
                 }
@@ -288,6 +320,7 @@ public final class ServerProbe {
         }
     }
 
+    /** Reads until the server closes the connection, falls silent, or has sent more than anybody wants to read. */
     private static Reply read(InputStream in) throws IOException {
         byte[] answer = new byte[LONGEST_ANSWER];
         int length = 0;
@@ -306,8 +339,10 @@ public final class ServerProbe {
     // ---- By TLS.
 
     /**
-     * Asks after a handshake as ZooKeeper's client would have it. By TLS 1.3 the server says only behind the handshake
-     * what it thinks of our certificate. A server that does not answer this word keeps silent, or says so.
+     * Makes the same handshake as ZooKeeper's client, and sends a command. The command is needed: by TLS 1.3 the
+     * handshake succeeds on this side before the server has checked this client's certificate, and only the next read
+     * shows what it thinks of it. A server that does not allow the command stays silent or says so; both count as
+     * success.
      */
     private static String askByTls(ZKClientConfig config, Server server, String word)
             throws IOException, SSLContextException {
@@ -328,6 +363,7 @@ public final class ServerProbe {
         }
     }
 
+    /** What to tell the user about a handshake that failed. */
     private static String handshakeTrouble(Exception why) {
         if (why instanceof SocketTimeoutException) {
             return "the TLS handshake was not answered within " + HANDSHAKE_MILLIS + " ms";
@@ -339,18 +375,19 @@ public final class ServerProbe {
         return TlsSettings.reason(why);
     }
 
-    /** Whether a server answers a handshake, whatever it thinks of this side and this side of it. */
+    /** Whether the server answers a handshake at all. It does not matter whether the two sides trust each other. */
     private static boolean speaksTls(Server server, int millis) {
         try (SSLSocket socket = connectByTls(SSLContext.getDefault(), server, millis)) {
             socket.startHandshake();
             return true;
         } catch (SSLHandshakeException | SSLPeerUnverifiedException e) {
-            return !isEnd(e); // what came was TLS, unless nothing came at all
+            return !isEnd(e); // any answer is TLS, even a refusal; a closed connection is no answer
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             return false;
         }
     }
 
+    /** Whether the server closed the connection instead of answering. */
     private static boolean isEnd(SSLException error) {
         return Throwables.getRootCause(error) instanceof EOFException;
     }
@@ -368,8 +405,8 @@ public final class ServerProbe {
     }
 
     /**
-     * Does not hear that the other side has closed before all was written: what it has said before, such as the alert
-     * that tells why, is still to be read.
+     * A socket that ignores failures to write. A server may refuse this client, send an alert that says why, and
+     * close. A write that fails then would hide the alert, which is still there to be read.
      */
     private static final class DeafSocket extends Socket {
         @Override
@@ -380,13 +417,13 @@ public final class ServerProbe {
                     try {
                         out.write(bytes, offset, length);
                     } catch (IOException e) {
-                        // Reading tells, too, and more.
+                        // Reading fails, too, and says more.
                     }
                 }
 
                 @Override
                 public void flush() {
-                    // Nothing is kept back.
+                    // Nothing is buffered here.
                 }
             };
         }

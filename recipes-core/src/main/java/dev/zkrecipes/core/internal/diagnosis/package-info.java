@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** Why a client is not connected. Its one door is {@link dev.zkrecipes.core.internal.diagnosis.ConnectionTrouble}. */
+/**
+ * Finds out why a client is not connected. The client uses
+ * {@link dev.zkrecipes.core.internal.diagnosis.ConnectionTrouble} only; tools also probe single servers with
+ * {@link dev.zkrecipes.core.internal.diagnosis.ServerProbe}.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.diagnosis;
 

@@ -137,7 +137,12 @@ public final class ObservedRequest implements Held.Observer {
     public void onReleased() {
         if (standing.decrementAndGet() == 0 && state.compareAndSet(State.HELD, State.OVER)) {
             Duration held = since(grantedAt);
-            tell(observer -> observer.onReleased(held));
+            Runnable released = () -> tell(observer -> observer.onReleased(held));
+            if (clock.isEngineThread()) { // which closes a lease later, and must not wait for an observer
+                callbacks.run(released);
+            } else {
+                released.run();
+            }
         }
     }
 

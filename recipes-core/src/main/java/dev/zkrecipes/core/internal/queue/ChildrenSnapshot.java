@@ -23,29 +23,37 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one list showed of one or several lock paths. The sorted queues are kept with it, so that they are sorted once
- * for all users of the list.
+ * The result of one list request: the children of one or several lock paths, with their data where the request asked
+ * for it. Either the request failed as a whole, and the snapshot carries only the failure, or each path has what the
+ * server returned for it.
+ *
+ * <p>Several requests may share one snapshot. It caches the sorted queues, so that the children of a path are parsed
+ * and sorted once for all requests by equal drivers. Apart from that cache it is immutable. It is confined to the
+ * engine thread.
  */
 public final class ChildrenSnapshot {
 
-    /** A path as it was seen, and its queues, one for each kind of driver, so few. */
+    /**
+     * One path as the server returned it, and the queues that were sorted from its children: one for each kind of
+     * driver, so a linear search is enough.
+     */
     private record Seen(
             List<String> names,
-            @Nullable Content rule,
-            @Nullable Stat stat,
-            long turn,
+            @Nullable Content rule, // the data of the path; null if it was not read
+            @Nullable Stat stat, // null if the request did not return it
+            long turn, // see ChildrenSnapshot#turn
             List<LockQueue> queues) {
         Seen(List<String> names, @Nullable Content rule, @Nullable Stat stat, long turn) {
             this(names, rule, stat, turn, new ArrayList<>(1));
         }
     }
 
-    private static final Seen NOTHING = new Seen(List.of(), null, null, 0);
+    private static final Seen NOTHING = new Seen(List.of(), null, null, 0); // for all paths that were not listed
 
-    private final Answer<?> answer;
-    private final Map<String, Seen> paths;
+    private final Answer<?> answer; // OK, or the failure that matters most
+    private final Map<String, Seen> paths; // only those that the server returned
 
-    /** Nothing was seen, because the list was not answered, or not what had to come before it. */
+    /** A snapshot that shows nothing: the list request failed, or a request that had to precede it. */
     public ChildrenSnapshot(Answer<?> answer) {
         this(answer, Map.of());
     }
@@ -55,7 +63,7 @@ public final class ChildrenSnapshot {
         this.paths = paths;
     }
 
-    /** What was said of one path, with its {@link #turn}. */
+    /** The answer to a request for the children of one path. See {@link #turn} for the number. */
     public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer, long turn) {
         if (!answer.isOk()) {
             return new ChildrenSnapshot(answer);
@@ -64,7 +72,11 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(answer, Map.of(part.path(), seen));
     }
 
-    /** What a multi-read said, with its {@link #turn}. */
+    /**
+     * The answer to a multi-read, which lists several paths, or a path together with its data. A multi-read can fail
+     * for one path and succeed for another; the snapshot keeps the paths that succeeded. See {@link #turn} for the
+     * number.
+     */
     public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer, long turn) {
         List<OpResult> results = answer.valueOrNull();
         if (results == null || results.isEmpty()) {
@@ -88,10 +100,12 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(worst == Code.OK ? Answer.ok(results) : Answer.failed(worst), seen);
     }
 
+    /** ZooKeeper returns null as the data of a node that was created without data. */
     private static Content content(GetDataResult data) {
         return new Content(data.getData() == null ? new byte[0] : data.getData(), data.getStat());
     }
 
+    /** Joins snapshots of different paths: lists that may be too large for one packet are read path by path. */
     public static ChildrenSnapshot together(List<ChildrenSnapshot> snapshots) {
         Answer<?> worst = snapshots.get(0).answer;
         for (ChildrenSnapshot snapshot : snapshots) {
@@ -102,7 +116,10 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(worst, seen);
     }
 
-    /** This list with other children: {@code names} makes those of a path of its path and those that were listed. */
+    /**
+     * A copy in which {@code names} has replaced the children of each path. The function gets the path and its listed
+     * children, and returns the children to keep.
+     */
     public ChildrenSnapshot sifted(BiFunction<String, List<String>, List<String>> names) {
         Map<String, Seen> left = new HashMap<>();
         paths.forEach((path, seen) ->
@@ -114,16 +131,20 @@ public final class ChildrenSnapshot {
         return result instanceof ErrorResult error ? Answer.codeOf(error.getErr()) : Code.OK;
     }
 
-    /** A missing path is an answer; any other failure takes precedence. */
+    /**
+     * Of two results, the one to report. A missing path is a valid answer, so any other failure takes precedence over
+     * it.
+     */
     private static Code worse(Code one, Code other) {
         return one == Code.OK || (one == Code.NONODE && other != Code.OK) ? other : one;
     }
 
-    /** OK if all paths were seen; NONODE if the server said that one does not exist. */
+    /** OK if the server returned all paths; NONODE if it said that a path does not exist; otherwise the failure. */
     public Code code() {
         return answer.code();
     }
 
+    /** The answer behind {@link #code}, for messages that quote its value, such as the number of children. */
     public Answer<?> answer() {
         return answer;
     }
@@ -133,35 +154,39 @@ public final class ChildrenSnapshot {
     }
 
     /**
-     * Which answer of the session showed this path: a later one has a higher number, and 0 if none did. Paths that were
-     * listed one by one were not seen at the same time, and the first of them may be out of date when the last comes.
+     * The number of the answer that showed this path; 0 if no answer showed it. The session numbers its answers, so a
+     * later answer has a higher number. Paths that were listed one by one have different numbers: the first may be
+     * out of date by the time the last is answered. A queue uses the number to ignore a list that is older than its
+     * own.
      */
     public long turn(String path) {
         return seen(path).turn;
     }
 
+    /** The number of children of all paths together. */
     public int size() {
         return paths.values().stream().mapToInt(seen -> seen.names.size()).sum();
     }
 
-    /** The children of a path; none if it does not exist. */
+    /** The names of a path's children, in no particular order; none if the path does not exist. */
     public List<String> names(String path) {
         return seen(path).names;
     }
 
-    /** The data of a path; empty if it does not exist or was not asked for. */
+    /** The data of a path; empty if the path does not exist or its data was not requested. */
     public Optional<Content> rule(String path) {
         return Optional.ofNullable(seen(path).rule);
     }
 
-    /** The metadata of a path; empty if it does not exist or was not asked for. */
+    /** The metadata of a path; empty if the path does not exist or its metadata was not returned. */
     public Optional<Stat> stat(String path) {
         return Optional.ofNullable(seen(path).stat);
     }
 
     /**
-     * The queue of a lock in this list. An {@link IncompatibleNodeException} refuses a child that has the form of a
-     * lock node and is of no kind that the lock knows, or is the folder of one of Curator's semaphores.
+     * The queue of a lock in this list. Throws an {@link IncompatibleNodeException} if a child has the form of a lock
+     * node but is of no kind that this lock knows, or if a child is the folder of one of Curator's semaphores: such a
+     * child may belong to a holder that this lock would not exclude.
      */
     public LockQueue queue(LockSpec spec) {
         Seen seen = seen(spec.path());

@@ -10,26 +10,37 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
-/** The meaning of a list for a request: the decisions of the drivers of all its locks, taken together. */
+/**
+ * What a list means for one request: the decisions of the drivers of all its locks, combined. A request for several
+ * locks is granted only when every driver grants it. Computing a decision calls the drivers, so it throws what
+ * {@link LockQueue} throws.
+ */
 public sealed interface JointDecision {
 
     JointDecision GRANTED = new Granted();
 
     record Granted() implements JointDecision {}
 
-    /** At least one driver does not grant; these are the decisions on each lock of the group. */
+    /**
+     * At least one driver does not grant the request. {@code each} has one decision for each lock of the group, in
+     * its order.
+     */
     record Wait(List<Decision> each) implements JointDecision {}
 
+    /** One driver refuses the request for good, whoever is in front of it. */
     record Never(String lockPath, String reason) implements JointDecision {
         public LockRefusedException refusal() {
             return new LockRefusedException("the lock " + lockPath + " refuses this request: " + reason);
         }
     }
 
-    /** One of the request's nodes is not there. */
+    /** One of the request's own nodes is missing from its queue, so the request has lost its place. */
     record Vanished() implements JointDecision {}
 
-    /** On the nodes that a request has in the queues, one in each. */
+    /**
+     * Decides on a request that is in the queues already: {@code own} are its nodes, one for each lock of the group,
+     * in the group's order.
+     */
     static JointDecision onOwn(LockGroup group, List<LockNode> own, ChildrenSnapshot list) {
         Decision[] each = new Decision[own.size()];
         for (int i = 0; i < each.length; i++) {
@@ -42,7 +53,11 @@ public sealed interface JointDecision {
         return together(group, each);
     }
 
-    /** On a request that would queue now; nodes with {@code leaving} names below a path will be gone by then. */
+    /**
+     * Decides on a request that is not in any queue yet, as if it joined the end of each queue now. For the path of a
+     * lock, {@code leaving} returns the names of listed nodes that this client is already deleting: their deletions
+     * reach the server before the new node does, so they do not block it.
+     */
     static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list, Function<String, Set<String>> leaving) {
         Decision[] each = new Decision[group.all().size()];
         for (int i = 0; i < each.length; i++) {

@@ -16,22 +16,29 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks that one attempt acquires as a whole: one, or several of one client on different paths. Two groups of the
- * same locks are equal, in any order; a group of one is not equal to its lock alone, whose release must not end it.
+ * The locks that one attempt acquires as a whole: a single lock, or several locks of one client on different paths.
+ * It is immutable, so any thread may use it.
+ *
+ * <p>Two groups of the same locks are equal, in whatever order they name them. A group that was made of one lock by
+ * {@link #together} does not equal that lock alone: they are two objects of the application, and releasing one must
+ * not end a hold of the other.
  */
 public final class LockGroup {
-    /** Keeps every {@code multi} far below ZooKeeper's packet limit of 1 MiB. */
+    /**
+     * The largest number of members. Together with the limit on their paths, it keeps each {@code multi} far below
+     * ZooKeeper's packet limit of 1 MiB.
+     */
     private static final int MOST = 500;
 
-    private static final int MOST_PATH_CHARACTERS = 100_000;
+    private static final int MOST_PATH_CHARACTERS = 100_000; // of all members together
 
     private final List<LockSpec> all;
-    private final boolean isJoined;
-    private final LockOptions options;
-    private final String path;
+    private final boolean isJoined; // made by together(), though it may have one member only
+    private final LockOptions options; // of the group; each member has its own, too
+    private final String path; // for messages and events
     private final List<String> paths;
-    private final ListQuery query;
-    private final Optional<Duration> holdAtMost;
+    private final ListQuery query; // shows the queues of all members
+    private final Optional<Duration> holdAtMost; // computed once: each grant asks for it
 
     private LockGroup(List<LockSpec> all, boolean isJoined, LockOptions options) {
         this.all = all;
@@ -47,7 +54,11 @@ public final class LockGroup {
                 .toList());
     }
 
-    /** Whether the data are needed: for the rule, or for metadata, which only a list of one path brings along. */
+    /**
+     * Whether the list must read the data of the path, too: a shared rule is in the data, and an own ACL is checked
+     * against the metadata. A list of a single path returns the metadata anyway; a list of several paths is a
+     * multi-read, which returns names only.
+     */
     private static boolean needsData(LockSpec spec, List<LockSpec> all) {
         return spec.hasSharedRule() || (spec.hasOwnAcl() && all.size() > 1);
     }
@@ -56,7 +67,9 @@ public final class LockGroup {
         return new LockGroup(List.of(spec), false, spec.options());
     }
 
-    /** Several locks as one. An IllegalArgumentException says why they cannot be. */
+    /**
+     * Combines several locks into one. Throws an IllegalArgumentException that says why, if they cannot be combined.
+     */
     public static LockGroup together(List<LockSpec> specs, LockOptions options) {
         Preconditions.checkArgument(!specs.isEmpty(), "a lock of several needs at least one member");
         Preconditions.checkArgument(
@@ -95,12 +108,15 @@ public final class LockGroup {
         return options;
     }
 
-    /** How long it may be held: the shortest limit of all options; empty for any time. */
+    /**
+     * How long the group may be held: the shortest limit in its options and those of its members; empty if none sets
+     * a limit.
+     */
     public Optional<Duration> holdAtMost() {
         return holdAtMost;
     }
 
-    /** The path of the lock; with commas in between, if there are several. */
+    /** The path of the lock, for messages; the paths of several locks are separated by commas. */
     public String path() {
         return path;
     }
@@ -109,7 +125,10 @@ public final class LockGroup {
         return paths;
     }
 
-    /** Whether the rule of one of them refuses every such request, as long as nobody changes it. */
+    /**
+     * Whether the rule of at least one lock refuses every request like this one until somebody changes the rule. Such
+     * a request looks at the rule first, instead of creating nodes that would be refused.
+     */
     public boolean isHopeless() {
         for (int i = 0; i < all.size(); i++) {
             if (all.get(i).isHopeless()) {
@@ -119,17 +138,22 @@ public final class LockGroup {
         return false;
     }
 
+    /** The list request that shows the queues of all members. */
     public ListQuery query() {
         return query;
     }
 
     /**
-     * Children that look like nodes of another kind of lock, and the error if one is. Nodes of locks are ephemeral: if
-     * none of these is, the lock does not mind them.
+     * Children of a path that look like lock nodes of a kind unknown to the lock, and the error to report if one of
+     * them is a lock node. Only the name is known of them. Lock nodes are ephemeral, so the caller asks the server
+     * about each child: the lock ignores persistent children.
      */
     public record Strangers(List<String> paths, IncompatibleNodeException refusal) {}
 
-    /** The strangers of the first path that has any; null if no path has. */
+    /**
+     * Returns the strangers of the first path that has any; null if no path has any. Throws an
+     * {@link IncompatibleNodeException} for a folder of Curator's semaphores, which needs no question to the server.
+     */
     public @Nullable Strangers strangersIn(ChildrenSnapshot list) {
         for (int i = 0; i < all.size(); i++) {
             LockSpec spec = all.get(i);
@@ -157,7 +181,7 @@ public final class LockGroup {
 
     @Override
     public int hashCode() {
-        int sum = 0; // in any order
+        int sum = 0; // a sum does not depend on the order
         for (int i = 0; i < all.size(); i++) {
             sum += all.get(i).hashCode();
         }

@@ -22,23 +22,28 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of a lock in order, as one list showed them, less those that are known to be gone since. It is sorted once
- * for each kind of driver, and one object serves all users of the list. Whatever asks the driver throws a {@link
- * LockRefusedException} if that throws, or waits for what does not stand in front of the node.
+ * The lock nodes of one path in the order of the queue: as one list showed them, less the nodes that are known to be
+ * gone since then. A list is sorted once for all equal drivers, and all users of the list share the object. Confined
+ * to the engine thread.
+ *
+ * <p>Every method that asks the driver throws a {@link LockRefusedException} if the driver throws, or if it waits for
+ * a node that does not stand in front of the node in question.
  */
 public final class LockQueue {
     /**
-     * The folder in which Curator's semaphores keep their permits. The folder beside it, "locks", tells nothing:
-     * ZooKeeper removes it while a permit is held and nobody queues, and other locks may have that name.
+     * The folder in which Curator's semaphores keep the leases that they grant. It exists whenever a lease is held.
+     * The folder beside it, {@value #CURATOR_LOCKS}, proves nothing: ZooKeeper removes that one while a lease is held
+     * and nobody queues, and other locks may use that name, too.
      */
     private static final String CURATOR_LEASES = "leases";
 
-    private static final String CURATOR_LOCKS = "locks";
+    private static final String CURATOR_LOCKS = "locks"; // named in the advice of a message only
 
     private final LockSpec spec;
-    private final LockDriver driver;
-    private final List<LockNode> nodes;
+    private final LockDriver driver; // the driver of the spec, under the rule that the path has
+    private final List<LockNode> nodes; // sorted, so that a binary search finds a node
 
+    /** Takes nodes that are sorted already. The list becomes part of this queue. */
     LockQueue(LockSpec spec, LockDriver driver, List<LockNode> nodes) {
         this.spec = spec;
         this.driver = driver;
@@ -46,8 +51,8 @@ public final class LockQueue {
     }
 
     /**
-     * Sorts the children of a lock's path. The rule is the data of the path; null if the path does not exist, or the
-     * driver does not depend on it.
+     * Parses and sorts the children of a lock's path. {@code rule} is the data of the path; null if the path does not
+     * exist, or if the driver does not depend on the data.
      */
     public LockQueue(LockSpec spec, List<String> childNames, byte @Nullable [] rule) {
         this.spec = spec;
@@ -64,7 +69,7 @@ public final class LockQueue {
         Collections.sort(nodes);
     }
 
-    /** The paths of the children that have the form of lock nodes, and are of no kind that the lock knows. */
+    /** The paths of those children that have the form of a lock node but are of no kind that the lock knows. */
     static List<String> strangers(List<String> childNames, LockSpec spec) {
         return childNames.stream()
                 .filter(name -> LockNode.isLockForm(name) && spec.parse(name).isEmpty())
@@ -72,7 +77,7 @@ public final class LockQueue {
                 .toList();
     }
 
-    /** Refuses a child that is no node of this lock but may be a sign of other holders. */
+    /** Refuses a child that is no node of this lock but may belong to a holder that this lock would not exclude. */
     private void requireHarmless(String name) {
         if (LockNode.isLockForm(name)) {
             throw new IncompatibleNodeException("the lock path " + spec.path() + " holds the node "
@@ -99,6 +104,7 @@ public final class LockQueue {
         return Collections.binarySearch(nodes, node) >= 0;
     }
 
+    /** Takes out a node that is gone from the server. Only for a copy: see {@link #without}. */
     public void remove(String name) {
         spec.parse(name).ifPresent(node -> {
             int place = Collections.binarySearch(nodes, node);
@@ -108,12 +114,15 @@ public final class LockQueue {
         });
     }
 
-    /** Requests by equal drivers see a queue alike, whatever each asks for. */
+    /** Whether the other lock sees this queue. It does if its driver is equal, whatever the two requests ask for. */
     boolean isSeenAlikeBy(LockSpec other) {
         return spec.equals(other) || spec.hasRuleOf(other);
     }
 
-    /** A copy without these nodes, to remove others from; this queue belongs to all users of the list. */
+    /**
+     * A copy without the nodes of these names. The caller may remove more nodes from the copy; this queue itself
+     * belongs to all users of the list and must not change.
+     */
     public LockQueue without(Set<String> names) {
         List<LockNode> left = nodes.stream()
                 .filter(node -> !names.contains(node.name()))
@@ -122,8 +131,9 @@ public final class LockQueue {
     }
 
     /**
-     * Asks the driver about a node of ours that wants to be granted; null if it is not in the queue. Throws if its
-     * number is of no use: ZooKeeper's counter sticks at its end and then repeats.
+     * Asks the driver about a node of this client's that wants to be granted; null if the node is not in the queue.
+     * Throws a {@link LockException} if the sequence number of the node does not order it: ZooKeeper's counter stops
+     * at its end and then repeats the last number.
      */
     public @Nullable Decision decideOnOwn(LockNode self) {
         int place = Collections.binarySearch(nodes, self);
@@ -136,13 +146,19 @@ public final class LockQueue {
         return spec.decide(driver, inFront(place), self);
     }
 
-    /** Asks the driver about one node, which need not be in the queue. */
+    /**
+     * Asks the driver about a node that need not be in the queue. It counts as standing at the place that its number
+     * gives it.
+     */
     public Decision decide(LockNode self) {
         int found = Collections.binarySearch(nodes, self);
         return spec.decide(driver, inFront(found < 0 ? -found - 1 : found), self);
     }
 
-    /** Whether one more node right in front of a node in the queue would keep that from being granted. */
+    /**
+     * Whether {@code self}, which is in the queue, would no longer be granted if {@code inFront} appeared directly in
+     * front of it.
+     */
     public boolean wouldBeBlockedBy(LockNode inFront, LockNode self) {
         List<LockNode> predecessors = new ArrayList<>(nodes.subList(0, placeOf(self)));
         predecessors.add(inFront);
@@ -150,7 +166,11 @@ public final class LockQueue {
         return !(spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted);
     }
 
-    /** Whether a node in the queue, which is not refused, would be granted if these in front of it were gone. */
+    /**
+     * Whether {@code self}, which is in the queue and is not refused, would be granted if the nodes {@code gone} in
+     * front of it disappeared. A request that knows this in advance is granted by the deletion event alone, without
+     * another list.
+     */
     public boolean wouldGrantWithout(List<LockNode> gone, LockNode self) {
         List<LockNode> predecessors = nodes.subList(0, placeOf(self));
         if (LockSpec.endsWith(predecessors, gone)) {
@@ -159,19 +179,24 @@ public final class LockQueue {
             predecessors = new ArrayList<>(predecessors);
             predecessors.removeAll(new HashSet<>(gone));
         }
-        return predecessors.isEmpty() // then nobody is left to wait for
+        return predecessors.isEmpty() // an empty queue grants every request that is not refused
                 || spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted;
     }
 
     /**
-     * What the node right in front of a waiting node waits for. Empty unless the waiting node, whose driver waits for
-     * {@code blocking}, waits for that one too and would wait for the same nodes without it; so also if the one in
-     * front does not wait.
+     * Returns the nodes for which the neighbour directly in front of a waiting node waits, if they block
+     * {@code self}, too; the driver has {@code self} wait for {@code blocking}. The result is empty unless the
+     * neighbour is one of {@code blocking}, waits itself, and {@code self} would still wait if only the result were
+     * in front of it.
+     *
+     * <p>A request behind another waiter watches these nodes instead of its neighbour. It is woken when the neighbour
+     * is granted, and uses the time of that hold to prepare, so that the next deletion grants it without another
+     * list.
      */
     public List<LockNode> blockingNeighbourToo(LockNode self, List<LockNode> blocking) {
         int place = placeOf(self);
-        LockNode neighbour = nodes.get(place - 1); // a waiting node has one
-        if (place == 1 // then the one in front has nobody to wait for
+        LockNode neighbour = nodes.get(place - 1); // exists: somebody must be in front of a waiting node
+        if (place == 1 // the neighbour is first in the queue, so it holds the lock
                 || !blocking.contains(neighbour)
                 || !(spec.decide(driver, inFront(place - 1), neighbour) instanceof Decision.WaitFor wait)) {
             return List.of();
@@ -195,7 +220,10 @@ public final class LockQueue {
         return place == 0 ? List.of() : Collections.unmodifiableList(nodes.subList(0, place));
     }
 
-    /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */
+    /**
+     * Whether the node at a place has the number of {@code self}. Nodes are sorted by number, so equal numbers are
+     * neighbours.
+     */
     private boolean isNumberAt(int place, LockNode self) {
         return place >= 0 && place < nodes.size() && nodes.get(place).number() == self.number();
     }
@@ -203,17 +231,23 @@ public final class LockQueue {
     // ---- Who holds.
 
     /**
-     * The nodes that hold the lock. One that a change of mode put at the place of another has the same number, and
-     * neither stands in front of the other. One that a shared rule refuses was let in under an earlier rule, or leaves
-     * at once.
+     * The nodes that hold the lock, as far as this list shows. Two cases need care:
      *
-     * <p>Each question to the driver may cost as much as there are nodes in front. By law 4 a {@link FifoDriver} grants
-     * the nodes up to some place and none behind it, so that place is searched for. Only the nodes that share its
-     * number are asked about one by one, and those behind it that are refused even with nobody in front of them.
+     * <ul>
+     *   <li>A change of mode puts a second node at the place of the first. Both nodes have the same number, and neither
+     *       stands in front of the other.
+     *   <li>The present shared rule may refuse a node. Such a node was granted under an earlier rule, or it is about to
+     *       leave; it counts as holding.
+     * </ul>
+     *
+     * <p>One question to the driver may cost as much time as there are nodes in front of the node. By law 4, a
+     * {@link FifoDriver} grants all nodes up to some place and none behind it, so a binary search finds that place.
+     * Only the nodes that share its number are decided one by one, and the nodes behind it that the rule refuses even
+     * with nobody in front of them.
      */
     public Set<LockNode> holding() {
-        int doubtful = 0; // all in front of it are granted
-        int waiting = nodes.size(); // from here on, none is granted
+        int doubtful = 0; // every node in front of this place is granted
+        int waiting = nodes.size(); // no node from this place on is granted
         if (driver instanceof FifoDriver) {
             int end = firstNotGranted();
             doubtful = startOfNumberAt(end - 1);
@@ -231,8 +265,9 @@ public final class LockQueue {
     }
 
     /**
-     * The nodes that held the lock under rules earlier than this one, which the path has now, if they came before its
-     * last change. Some of them may hold it by the present one.
+     * The nodes that may hold the lock because an earlier rule granted them; {@code rule} is the present data of the
+     * path. The caller must leave out the nodes that were created after the last change of the rule, because no
+     * earlier rule granted those. Some of the others may hold the lock by the present rule, too.
      */
     public Set<LockNode> holdingByEarlier(byte @Nullable [] rule) {
         return spec.driverUnderEarlier(rule)
@@ -240,7 +275,10 @@ public final class LockQueue {
                 .orElse(Set.of());
     }
 
-    /** The place of a node that is not granted, right behind one that is. Only equal numbers leave a choice. */
+    /**
+     * The place of the first node that is not granted, by binary search. If several nodes share a number, the search
+     * may end at any of them; the caller looks at all of them.
+     */
     private int firstNotGranted() {
         int low = 0;
         int high = nodes.size();
@@ -255,20 +293,26 @@ public final class LockQueue {
         return high;
     }
 
+    /**
+     * Whether the node at this place holds the lock. A refused node counts, because it may hold it by an earlier
+     * rule.
+     */
     private boolean holds(int place) {
         Decision decision = decideAt(place);
         return decision instanceof Decision.Granted || (decision instanceof Decision.Never && spec.hasSharedRule());
     }
 
+    /** Whether the rule refuses the node even with nobody in front of it. */
     private boolean isRefusedAlone(LockNode node) {
         return spec.hasSharedRule() && spec.decide(driver, List.of(), node) instanceof Decision.Never;
     }
 
+    /** Decides on the node at a place. Nodes with its own number are no predecessors of it. */
     private Decision decideAt(int place) {
         return spec.decide(driver, inFront(startOfNumberAt(place)), nodes.get(place));
     }
 
-    /** The first place with the number of the node there. */
+    /** The first of the places whose nodes have the same number as the node at {@code place}. */
     private int startOfNumberAt(int place) {
         int start = Math.max(0, place);
         while (start > 0 && isNumberAt(start - 1, nodes.get(start))) {
@@ -277,6 +321,7 @@ public final class LockQueue {
         return start;
     }
 
+    /** The place behind the last node that has the same number as the node at {@code place}. */
     private int endOfNumberAt(int place) {
         int end = Math.min(nodes.size(), place + 1);
         while (end > 0 && isNumberAt(end, nodes.get(end - 1))) {

@@ -25,12 +25,15 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock of an attempt: one path with one driver on one client, and the name of the nodes that it makes. Two of these
- * are equal if all of that is: the driver is the rule of the lock, and a hold under a driver can be re-entered under an
- * equal one. The options do not matter for that.
+ * One lock of an attempt: a path, the driver that rules it, and the name and ACL of the nodes that the attempt
+ * creates there.
  *
- * <p>The driver is user code that may throw anything. All calls of it go through here, and its exceptions become {@link
- * LockRefusedException}s.
+ * <p>Two specs are equal if their paths, drivers and node names are equal. The driver is the rule of the lock, so a
+ * hold under one driver can be re-entered under an equal one. The options are no part of the rule and do not matter
+ * here.
+ *
+ * <p>The driver is user code that may throw anything. All calls of it go through this class, which turns its
+ * exceptions into {@link LockRefusedException}s that name the driver. Immutable; any thread may use it.
  */
 public final class LockSpec {
     private static final String NOTHING = "the driver returned null";
@@ -39,13 +42,17 @@ public final class LockSpec {
     private final String path;
     private final LockDriver driver;
     private final LockOptions options;
-    private final List<ACL> defaultAcl;
-    private final Optional<List<ACL>> ownAcl;
-    private final String nodeName;
-    private final String kind;
-    private final @Nullable String inFront;
+    private final List<ACL> defaultAcl; // of the client
+    private final Optional<List<ACL>> ownAcl; // of the options; takes precedence over the default
+    private final String nodeName; // the driver's; asked for once, in case a driver changes its answer
+    private final String kind; // the part of the node name that has no payload
+    private final @Nullable String inFront; // see withNodesInFront; null if no node can appear in front
 
-    /** The rule of a foreign lock is the lock itself: equal ones share their holds. It never queues. */
+    /**
+     * Stands in for the driver of another library's lock, so that such a lock has a spec like any other. The rule of
+     * such a lock is the lock object itself: equal foreign locks share their holds. The driver is never asked,
+     * because a foreign lock never queues in this library.
+     */
     private record ForeignRule(ForeignLock lock, String nodeName) implements FifoDriver {
         @Override
         public Optional<LockNode> parse(String childName) {
@@ -58,12 +65,18 @@ public final class LockSpec {
         }
     }
 
-    /** A foreign lock, as if it made nodes of that name. */
+    /**
+     * The spec of another library's lock. {@code nodeName} stands for the kind of its nodes; this library creates
+     * none.
+     */
     public static LockSpec foreign(ForeignLock lock, String nodeName, LockOptions options) {
         return new LockSpec(List.of(), lock.path(), new ForeignRule(lock, nodeName), options);
     }
 
-    /** Refuses a driver that does not recognise its own nodes. */
+    /**
+     * Checks the driver: throws an IllegalArgumentException if its node name is malformed, or if it does not
+     * recognise a node of that name.
+     */
     public LockSpec(List<ACL> defaultAcl, String path, LockDriver driver, LockOptions options) {
         this(defaultAcl, path, driver, options, null);
     }
@@ -99,11 +112,12 @@ public final class LockSpec {
         return options;
     }
 
+    /** Whether the lock has an ACL other than the client's default. */
     public boolean hasOwnAcl() {
         return ownAcl.isPresent();
     }
 
-    /** What its path and its nodes are made with. */
+    /** The ACL with which the path and the nodes of this lock are created. */
     public List<ACL> acl() {
         return ownAcl.orElse(defaultAcl);
     }
@@ -120,25 +134,29 @@ public final class LockSpec {
         return kind;
     }
 
-    /** Whether no request is granted before all in front of it. */
+    /** Whether the driver promises that no request is granted before the requests in front of it. */
     public boolean isFifo() {
         return driver instanceof FifoDriver;
     }
 
-    /** This lock where nodes of another kind may appear in front of others, see {@link #nodeInFrontOf}. */
+    /**
+     * A copy for a lock with two modes, where nodes with {@code otherNodeName} may appear in front of nodes that are
+     * in the queue already. See {@link #nodeInFrontOf}.
+     */
     public LockSpec withNodesInFront(String otherNodeName) {
         return new LockSpec(defaultAcl, path, driver, options, otherNodeName);
     }
 
     /**
-     * A node as it may appear in front of {@code self} after the queue was listed: where a holder of the exclusive mode
-     * takes the shared one, its second node stands at the place of its first. Empty if no node can appear there.
+     * A node as it may appear directly in front of {@code self} after the queue was listed. When a holder of the
+     * exclusive mode takes the shared mode, too, its second node stands at the place of its first. Empty if no node
+     * can appear there.
      */
     public Optional<LockNode> nodeInFrontOf(LockNode self) {
         return inFront == null || self.number() <= 0 ? Optional.empty() : parse(name(inFront, self.number() - 1));
     }
 
-    /** What to call the rule in messages: the class of the driver, or what a foreign lock says of itself. */
+    /** What messages call the rule: the class of the driver, or the {@code toString()} of a foreign lock. */
     public String rule() {
         String name = driver instanceof ForeignRule foreign
                 ? "\"" + Printable.of(driving(foreign.lock()::toString)) + "\""
@@ -146,11 +164,18 @@ public final class LockSpec {
         return name + " (nodes \"" + nodeName + "\")";
     }
 
-    /** A node of ours behind everybody, to ask what would come of queueing. */
+    /**
+     * A node of this lock behind every node that can exist. Asking the driver about it shows what a request that
+     * queued now would get.
+     */
     public LockNode hypotheticalLast() {
         return parseOwn(lastName());
     }
 
+    /**
+     * Parses a node that this lock created. Throws a {@link LockRefusedException} if the driver does not recognise
+     * it.
+     */
     public LockNode parseOwn(String name) {
         Optional<LockNode> node = parse(name);
         if (node.isEmpty()) {
@@ -159,7 +184,11 @@ public final class LockSpec {
         return node.get();
     }
 
-    /** The node of that name; empty if it is of no kind that the lock knows. */
+    /**
+     * Asks the driver to parse the name of a child; empty if the child is of no kind that this lock knows. A driver
+     * that returns a node with another name than the child's is refused: the engine would watch or delete the wrong
+     * node.
+     */
     public Optional<LockNode> parse(String name) {
         Optional<LockNode> node;
         try {
@@ -174,35 +203,46 @@ public final class LockSpec {
         return node;
     }
 
+    /** Whether part of the driver's rule is kept in the data of the path. */
     public boolean hasSharedRule() {
         return driver instanceof SharedRuleDriver;
     }
 
-    /** What the path is made with; empty if it is made as a container. */
+    /** The data with which to create the path; empty if the path is created as a container. */
     public Optional<byte[]> initialRule() {
         return driver instanceof SharedRuleDriver shared ? Optional.of(driving(shared::initialRule)) : Optional.empty();
     }
 
     /**
-     * The driver under the rule that the path holds, or an error if it does not accept that; under its own, if there is
-     * no path or no such rule.
+     * The driver that decides while the path holds the data {@code rule}. Throws a {@link LockRefusedException} if
+     * the driver does not accept the data. Returns the driver as it is if the path does not exist, or if the rule is
+     * not kept in its data.
      */
     public LockDriver driverUnder(byte @Nullable [] rule) {
         return rule != null && driver instanceof SharedRuleDriver shared ? driving(() -> shared.under(rule)) : driver;
     }
 
-    /** A driver that grants all that earlier rules of the path have granted; empty if the present one does. */
+    /**
+     * A driver that grants whatever earlier rules of the path granted; empty if the present rule grants all of it.
+     */
     public Optional<LockDriver> driverUnderEarlier(byte @Nullable [] rule) {
         return rule != null && driver instanceof SharedRuleDriver shared
                 ? driving(() -> shared.underEarlier(rule))
                 : Optional.empty();
     }
 
-    /** Whether the driver refuses the request under its own rule, which may have changed, even with nobody in front. */
+    /**
+     * Whether the driver refuses this request by its own rule, even with nobody in front. The rule of the path may
+     * have changed, and may accept the request.
+     */
     public boolean isHopeless() {
         return hasSharedRule() && decide(driver, List.of(), hypotheticalLast()) instanceof Decision.Never;
     }
 
+    /**
+     * Asks {@code ruling}, which is the driver under the rule of the path, for its decision, and checks the answer: a
+     * node that does not stand in front of {@code self} would be waited for in vain.
+     */
     public Decision decide(LockDriver ruling, List<LockNode> predecessors, LockNode self) {
         Decision decision;
         try {
@@ -216,7 +256,10 @@ public final class LockSpec {
         return decision;
     }
 
-    /** Whether all nodes are in front, by one search in the order of the queue; most drivers wait for the nearest. */
+    /**
+     * Whether all {@code nodes} are among the predecessors. Most drivers wait for the nearest predecessors, which one
+     * comparison finds; for others, each node takes a binary search.
+     */
     private static boolean containsAll(List<LockNode> predecessors, List<LockNode> nodes) {
         if (endsWith(predecessors, nodes)) {
             return true;
@@ -239,12 +282,15 @@ public final class LockSpec {
         return other == this || (other instanceof LockSpec that && nodeName.equals(that.nodeName) && hasRuleOf(that));
     }
 
-    /** Whether it is the same path by an equal driver. What the two ask for may differ. */
+    /**
+     * Whether the other lock has the same path and an equal driver. The two may ask for different things, such as
+     * numbers of permits.
+     */
     boolean hasRuleOf(LockSpec other) {
         return path.equals(other.path) && driving(() -> driver.equals(other.driver));
     }
 
-    /** A hash without the driver, which may have an {@code equals} but no {@code hashCode}. */
+    /** Leaves the driver out: a driver of the user's may define {@code equals} without {@code hashCode}. */
     @Override
     public int hashCode() {
         return 31 * path.hashCode() + nodeName.hashCode();
@@ -259,12 +305,13 @@ public final class LockSpec {
         return name(nodeName, LockNode.LAST_NUMBER);
     }
 
-    /** The name of a node that nobody ever makes. */
+    /** A node name that no client ever creates: its id is all zeros. */
     private static String name(String nodeName, long number) {
         String digits = Strings.padStart(String.valueOf(number), LockNode.SEQUENCE_DIGITS, '0');
         return String.join("", "0".repeat(NodeId.LENGTH), "-", nodeName, digits);
     }
 
+    /** Calls the driver, and turns whatever it throws into a refusal. */
     private <T> T driving(Supplier<T> call) {
         try {
             return Objects.requireNonNull(call.get(), NOTHING);
@@ -275,7 +322,7 @@ public final class LockSpec {
 
     private LockRefusedException refusalBy(Throwable failure) {
         return failure instanceof LockRefusedException refusal
-                ? refusal // it says what is wrong
+                ? refusal // it says already what is wrong
                 : new LockRefusedException(fault("failed: " + Printable.of(String.valueOf(failure))), failure);
     }
 

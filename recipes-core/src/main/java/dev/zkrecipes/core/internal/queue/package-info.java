@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What a lock is (path, driver, options), the order of its queue, and the driver's decision, without any I/O. */
+/**
+ * The model of a lock and its queue, without any I/O: the path, driver and options of a lock, the order of its queue,
+ * and the decision of the driver.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.queue;
 

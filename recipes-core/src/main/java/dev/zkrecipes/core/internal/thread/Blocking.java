@@ -13,13 +13,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** The thin wait of the blocking API over the asynchronous engine. */
+/**
+ * Lets a thread of the application wait for the asynchronous engine. The blocking API of this library consists of
+ * such waits; the engine itself never blocks. All methods run on the calling thread.
+ */
 public final class Blocking {
     private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
     private static final String EVENT_THREAD = "org.apache.zookeeper.ClientCnxn$EventThread";
 
     private Blocking() {}
 
+    /** Refuses a time-out of the application's that is null or negative. */
     public static void requireNotNegative(Duration timeout) {
         Objects.requireNonNull(timeout, "the time-out is null: give a duration, zero for none");
         if (timeout.isNegative()) {
@@ -27,15 +31,24 @@ public final class Blocking {
         }
     }
 
-    /** Whether the caller may wait for this engine, if any: on the threads that feed it, it would wait for itself. */
+    /**
+     * Whether the calling thread may wait for the engine; {@code engine} is null for a lock without an engine of
+     * ours. A thread that feeds the engine would wait for itself: the engine thread, and the event thread of any
+     * ZooKeeper handle, which may belong to the handle under this engine.
+     */
     public static boolean mayBlock(@Nullable EngineScheduler engine) {
         return !isEventThread() && (engine == null || !engine.isEngineThread());
     }
 
+    /**
+     * Whether the caller is the event thread of a ZooKeeper handle. The class of that thread is not public, so its
+     * name has to do.
+     */
     public static boolean isEventThread() {
         return Thread.currentThread().getClass().getName().equals(EVENT_THREAD);
     }
 
+    /** Throws an IllegalStateException on a thread that would wait for itself, which would be a deadlock. */
     public static void requireMayBlock(@Nullable EngineScheduler engine) {
         if (!mayBlock(engine)) {
             throw new IllegalStateException("a blocking lock call on thread "
@@ -50,17 +63,24 @@ public final class Blocking {
         }
     }
 
-    /** Waits for the future; empty if the deadline passes first. The future's LockException is thrown here. */
+    /**
+     * Waits for the future and returns its value; empty if the deadline passes first. If the future has failed, its
+     * exception is thrown here.
+     */
     public static <T> Optional<T> await(CompletableFuture<T> future, Deadline deadline) throws InterruptedException {
         return deadline.clock().await(future, left(deadline)) ? Optional.of(valueOf(future)) : Optional.empty();
     }
 
+    /** Waits for the future without a limit of time. */
     public static <T> T await(CompletableFuture<T> future, EngineScheduler clock) throws InterruptedException {
         while (!clock.await(future, FOR_EVER)) {}
         return valueOf(future);
     }
 
-    /** Waits for a future that may be waited for any number of times: a wait that is over leaves nothing in it. */
+    /**
+     * Waits for a future that may be waited for again and again, such as that of a connection. A wait leaves a stage
+     * in the future when its deadline passes, and the stages would pile up; {@code anyOf} removes its own.
+     */
     @SuppressWarnings({"unchecked", "NullAway"}) // nobody sees the value of the limit
     public static <T> Optional<T> awaitAgain(CompletableFuture<T> future, Deadline deadline)
             throws InterruptedException {
@@ -72,7 +92,8 @@ public final class Blocking {
         }
     }
 
-    @SuppressWarnings("NullAway") // the future has ended
+    /** The value of a future that has ended, or its exception. */
+    @SuppressWarnings("NullAway") // the future has ended, so the default is not used
     private static <T> T valueOf(CompletableFuture<T> done) {
         try {
             return done.getNow(null);
@@ -84,28 +105,33 @@ public final class Blocking {
         }
     }
 
-    /** Waits, whatever the future's end, and keeps the interrupt flag. */
+    /**
+     * Waits for the future, and ignores how it ends. An interruption does not end the wait; the interrupt flag is
+     * kept.
+     */
     public static void awaitQuietly(CompletableFuture<?> future, Deadline deadline) {
         uninterruptibly(() -> deadline.clock().await(future, left(deadline)));
     }
 
+    /** The time left, in the form that the scheduler takes: never negative. */
     private static Duration left(Deadline deadline) {
         return Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
     }
 
-    /** Throws the LockException that the future has ended with by now, if it has. */
+    /** Throws the exception of the future, if it has failed by now. Does not wait. */
     public static void throwFailure(CompletableFuture<?> future) {
         if (future.isCompletedExceptionally()) {
             var unused = valueOf(future);
         }
     }
 
+    /** A wait that an interruption ends. */
     @FunctionalInterface
     public interface Wait<T> {
         T await() throws InterruptedException;
     }
 
-    /** Waits again after every interruption, and restores the flag at the end. */
+    /** Waits, and waits again after each interruption. Restores the interrupt flag at the end. */
     public static <T> T uninterruptibly(Wait<T> wait) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -124,7 +150,10 @@ public final class Blocking {
         }
     }
 
-    /** An engine's error with the stack trace of the thread that it is told to. Every error is told to one thread. */
+    /**
+     * Prepares an error of the engine for the calling thread: its stack trace becomes the one of the caller, which
+     * shows the user where the call was made. That may be done because every error is thrown on one thread only.
+     */
     private static RuntimeException here(@Nullable Throwable failure) {
         if (failure instanceof LockException known) {
             known.fillInStackTrace();

@@ -13,19 +13,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A pool for user code, which may be quick and may block. It has up to {@value #MOST} threads, and more only when it is
- * stuck: a callback waits and none has ended for a second. Then the number of threads doubles, so that callbacks that
- * wait for each other or for the library go on; when no callback waits any more, the limit is back. A slow processor
- * adds no threads, because callbacks end on it. Idle threads end. Thread-safe.
+ * A pool for user code, which may block. It has up to {@value #MOST} threads, and more only when it is stuck: a
+ * callback has been waiting for a second, and none has ended in that time. Then the number of threads doubles, so
+ * that callbacks can go on that wait for each other or for this library. When no callback waits any more, the limit
+ * applies again. A slow processor adds no threads, because callbacks still end on it. Idle threads end. Thread-safe.
  */
 final class CallbackThreads implements Executor {
     private static final Logger log = LoggerFactory.getLogger(CallbackThreads.class);
     static final int MOST = 64;
-    static final Duration PATIENCE = Duration.ofSeconds(1);
+    static final Duration PATIENCE = Duration.ofSeconds(1); // between two looks at the pool
 
     private final ThreadPoolExecutor pool;
     private final EngineScheduler scheduler;
-    private final AtomicBoolean watched = new AtomicBoolean();
+    private final AtomicBoolean watched = new AtomicBoolean(); // a look is scheduled
     private volatile boolean closed;
 
     CallbackThreads(String namePrefix, EngineScheduler scheduler) {
@@ -43,7 +43,10 @@ final class CallbackThreads implements Executor {
         watch();
     }
 
-    /** Looks in a while if a callback waits, or if the limit is not back. */
+    /**
+     * Schedules a look at the pool if a callback waits, or if the pool is larger than usual. Nothing is scheduled for
+     * a pool that keeps up, so an idle client has no timer.
+     */
     private void watch() {
         boolean isAsUsual = pool.getQueue().isEmpty() && pool.getCorePoolSize() == MOST;
         if (!isAsUsual && !closed && watched.compareAndSet(false, true)) {
@@ -52,7 +55,10 @@ final class CallbackThreads implements Executor {
         }
     }
 
-    /** Looks whether the pool is stuck; on the engine thread, like {@link #close}. */
+    /**
+     * Adds threads if the pool is stuck: no callback has ended since {@code endedBefore} was counted. Runs on the
+     * engine thread, like {@link #close}.
+     */
     private void look(long endedBefore) {
         watched.set(false);
         if (!closed) {
@@ -66,7 +72,7 @@ final class CallbackThreads implements Executor {
         }
     }
 
-    /** Idle threads end now. Each later task gets a thread of its own. */
+    /** Ends idle threads now. Each task that comes later gets a thread of its own, which ends after it. */
     void close() {
         closed = true;
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);

@@ -13,18 +13,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where user code runs: on the application's executor, if it gave one, otherwise on a pool of the library's. Losses and
- * the ends of lost leases have a pool of their own, so no number of blocked callbacks hides a loss. Thread-safe.
+ * Runs user code: on the application's executor, if it gave one, otherwise on a pool of this library. Callbacks may
+ * block, so none runs on the engine thread as long as any other thread can be started. Losses of locks have a pool of
+ * their own, so blocked callbacks, however many there are, cannot hide a loss. Thread-safe.
+ *
+ * <p>A callback always runs, even if an executor refuses it or no thread can be started: an application that never
+ * hears of a lost lock would go on without it.
  */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
     private static final Executor THREAD_EACH = task -> EngineThreads.start("zkrecipes-callback-", task);
     private static final Callbacks OF_NO_CLIENT = new Callbacks(THREAD_EACH, THREAD_EACH, null, null);
 
-    private final Executor own;
+    private final Executor own; // of this library; also runs what the other executor refuses
     private final Executor ownForLosses;
-    private final Executor executor;
-    private final Executor losses;
+    private final Executor executor; // for callbacks in general
+    private final Executor losses; // for reports of losses
 
     Callbacks(Executor own, Executor ownForLosses, @Nullable Executor given, @Nullable Executor givenForLosses) {
         this.own = own;
@@ -33,7 +37,10 @@ public final class Callbacks {
         this.losses = givenForLosses == null ? ownForLosses : givenForLosses;
     }
 
-    /** Callbacks run on the one executor, if there is one, and losses are reported on the other. */
+    /**
+     * Callbacks run on {@code given}, and losses are reported on {@code givenForLosses}. A pool of this library takes
+     * the place of an executor that is null.
+     */
     public static Callbacks on(@Nullable Executor given, @Nullable Executor givenForLosses, EngineScheduler scheduler) {
         return new Callbacks(
                 new CallbackThreads("zkrecipes-callback-", scheduler),
@@ -42,27 +49,37 @@ public final class Callbacks {
                 givenForLosses);
     }
 
-    /** Callbacks of locks of other libraries. Nobody says when their threads are not needed: each ends at once. */
+    /**
+     * For locks of other libraries, which have no client of ours. Nobody closes these callbacks, so they keep no idle
+     * threads: each task gets a thread that ends with it.
+     */
     public static Callbacks ofNoClient() {
         return OF_NO_CLIENT;
     }
 
-    /** Runs the task and logs its failure; if no thread can be started for it, on the calling thread. */
+    /** Runs the task and logs its failure. If no thread can be started for it, it runs on the calling thread. */
     public void run(Runnable task) {
         runOn(executor, own, new OneRun(task));
     }
 
+    /** Runs a task that reports a loss. Differs from {@link #run} only in the executor. */
     public void tellLoss(Runnable task) {
         runOn(losses, ownForLosses, new OneRun(task));
     }
 
-    /** An executor that runs its tasks as {@link #run} does, one after another, in order. */
+    /**
+     * An executor that runs tasks as {@link #run} does, but one after another and in order, as a listener expects its
+     * events.
+     */
     public Executor sequential() {
         Executor inOrder = MoreExecutors.newSequentialExecutor(this::run);
         return task -> inOrder.execute(new OneRun(task));
     }
 
-    /** Idle threads end now. What comes later still runs, on a thread that ends after it. On the engine thread. */
+    /**
+     * Ends idle threads now. Callbacks that come later still run, on threads that end after them. Runs on the engine
+     * thread.
+     */
     public void close() {
         for (Executor each : List.of(own, ownForLosses)) {
             if (each instanceof CallbackThreads threads) {
@@ -71,6 +88,7 @@ public final class Callbacks {
         }
     }
 
+    /** Tries the chosen executor, then the library's own, then the calling thread. */
     private static void runOn(Executor chosen, Executor own, OneRun task) {
         if (chosen != own) {
             try {
@@ -91,7 +109,10 @@ public final class Callbacks {
         }
     }
 
-    /** A task that runs once, also if an executor takes it and then throws as if it had not. Its failure is logged. */
+    /**
+     * A task that runs once at most. An executor may take a task and then throw as if it had refused it; the task is
+     * then given to the next executor, too. Logs the failure of the task.
+     */
     @SuppressWarnings("serial") // never serialized
     private static final class OneRun extends AtomicBoolean implements Runnable {
         private final Runnable task;

@@ -7,19 +7,23 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The moment at which a call ends, computed once at its entry, on the monotonic clock. */
+/**
+ * The moment at which a call has to return. It is computed once, when the call begins, so that the steps of the call
+ * share one limit. It uses the monotonic clock: setting the time of day does not move it.
+ */
 public record Deadline(EngineScheduler clock, long atNanos) {
 
     public static Deadline after(Duration timeout, EngineScheduler clock) {
-        long nanos = TimeUnit.NANOSECONDS.convert(timeout); // at most 292 years
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout); // saturates at 292 years
         return new Deadline(clock, clock.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2));
     }
 
-    /** Nanoseconds left; 0 or less when it has passed. */
+    /** The nanoseconds that are left; 0 or less if the deadline has passed. */
     public long remainingNanos() {
         return atNanos - clock.nanoTime();
     }
 
+    /** A deadline that is later by {@code nanos}, for time that does not count, such as that of user code. */
     public Deadline later(long nanos) {
         return new Deadline(clock, atNanos + nanos);
     }

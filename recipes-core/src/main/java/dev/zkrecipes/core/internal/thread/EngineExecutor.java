@@ -24,61 +24,76 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks and alarms one at a time, in the order of time: an alarm waits for those tasks that were given before it
- * fell due.
+ * Runs the tasks and alarms of one engine, one at a time and in the order of time: an alarm waits for the tasks that
+ * were given before it fell due.
  *
- * <p>One thread at a time is the runner. A thread that gives a task and finds no runner becomes it, runs a few tasks
- * for a short time, and steps down. What it leaves, and what falls due later, the engine's own thread runs, which
- * otherwise sleeps. Whoever gives a task first adds it and then looks for a runner; whoever steps down first does so
- * and then looks for tasks: so one of the two sees the other. A wake-up that comes before the sleep ends that sleep.
+ * <p><b>The runner.</b> One thread at a time is the runner. A thread that gives a task and finds no runner becomes
+ * the runner, runs a few tasks for a short time, and steps down. This saves a change of threads for an acquire that
+ * nothing delays. The engine's own thread runs what is left, and what falls due later; otherwise it sleeps. No task
+ * is left alone: a thread that gives a task first adds the task and then looks for a runner, while a runner first
+ * steps down and then looks for tasks. So at least one of the two sees the other. A wake-up that comes before the
+ * sleep ends that sleep.
  *
- * <p>The first task that throws is the last: see {@link #onFailure}. So does anybody who leaves what was thrown in the
- * {@link #lastResort}.
+ * <p><b>Failures.</b> The first task that throws is the last one that runs, because it may have left the state of the
+ * engine half changed: see {@link #onFailure}. A thread that leaves what it caught in the {@link #lastResort} has the
+ * same effect.
  */
 public final class EngineExecutor implements EngineScheduler {
-    /** One for all clients: ids of two processes must differ even if both started at the same moment. */
+    /**
+     * One source for all clients. The ids of two processes must differ even if both processes started at the same
+     * moment.
+     */
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private static final AtomicReferenceFieldUpdater<EngineExecutor, @Nullable Thread> RUNNER =
             AtomicReferenceFieldUpdater.newUpdater(EngineExecutor.class, Thread.class, "runner");
 
-    private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2;
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2; // differences of times must not overflow
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // before what failed is tried again
 
-    /** How many tasks a thread runs on its way: it has more to do than that. */
+    /**
+     * The number of tasks that a thread of somebody else's runs in a row. That thread came to take a lock, and has
+     * its own work to do.
+     */
     private static final int MOST_BY_THE_WAY = 16;
 
-    /** For how long it does so, if tasks take long; the one that it has begun then is its last. */
+    /** The time after which such a thread begins no more tasks, in case each of them takes long. */
     private static final long LONGEST_BY_THE_WAY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
-    final NavigableSet<Alarm> alarms = new TreeSet<>(Alarm.ORDER); // the runner's
-    private final AtomicLong alarmsSoFar = new AtomicLong();
-    private volatile @Nullable Thread runner;
+    final NavigableSet<Alarm> alarms = new TreeSet<>(Alarm.ORDER); // used by the runner only
+    private final AtomicLong alarmsSoFar = new AtomicLong(); // orders alarms that fall due at the same time
+    private volatile @Nullable Thread runner; // null while nobody runs tasks
     private final Thread thread = EngineThreads.engine(this::runUntilClosed);
-    private final boolean isOnItsThreadOnly;
+    private final boolean isOnItsThreadOnly; // no other thread becomes the runner
     private final LongSupplier clock;
-    private volatile long wakesAt; // when the engine's thread ends its sleep by itself
+    private volatile long wakesAt; // when the sleep of the engine's own thread ends by itself
     private volatile boolean closed;
-    public final LastResort lastResort = new LastResort(); // what it ends of
-    private volatile Consumer<Throwable> onFailure = cause -> {};
+    public final LastResort lastResort = new LastResort(); // what has failed, and ends this executor
+    private volatile Consumer<Throwable> onFailure = cause -> {}; // ends the client
 
+    /** A task, and when it was given. Some tasks must run on the engine's own thread. */
     private record Task(Runnable body, long at, boolean isForOwnThread) {}
 
+    /**
+     * A task for later. Times of the monotonic clock may be negative and may overflow, so only their difference is
+     * compared.
+     */
     record Alarm(Runnable body, long at, long number) {
         static final Comparator<Alarm> ORDER = (one, other) ->
                 one.at == other.at ? Long.compare(one.number, other.number) : Long.signum(one.at - other.at);
     }
 
     /**
-     * Starts the engine's thread. If user code that a task calls could wait for what another thread has to do, tasks
-     * run on that thread only.
+     * Starts the engine's own thread. {@code isOnItsThreadOnly} confines all tasks to that thread. This is necessary
+     * if a task calls user code that may wait for another thread: that thread may be the one that has become the
+     * runner.
      */
     public EngineExecutor(boolean isOnItsThreadOnly) {
         this(isOnItsThreadOnly, System::nanoTime);
     }
 
-    /** One that goes by another clock than {@link System#nanoTime}. */
+    /** An executor with another clock than {@link System#nanoTime}, for tests that control the time. */
     public EngineExecutor(boolean isOnItsThreadOnly, LongSupplier clock) {
         this.isOnItsThreadOnly = isOnItsThreadOnly;
         this.clock = clock;
@@ -98,12 +113,15 @@ public final class EngineExecutor implements EngineScheduler {
         return Instant.now();
     }
 
-    /** Also runs some tasks, if nobody does: the caller has more to do than that, so it leaves the others. */
+    /**
+     * Gives a task, and runs some tasks on the calling thread if nobody else does. Whatever is then left goes to the
+     * engine's own thread.
+     */
     @Override
     public void execute(Runnable task) {
         long begin = add(task, false);
         if (runner != null) {
-            return; // who steps down looks again
+            return; // the runner looks again when it steps down
         }
         Thread caller = Thread.currentThread();
         if (isOnItsThreadOnly || isVirtual(caller)) {
@@ -122,13 +140,17 @@ public final class EngineExecutor implements EngineScheduler {
         } catch (Throwable t) {
             lastResort.thrown = t;
         }
-        runner = null; // no call before it: what was thrown may be the end of the stack
+        runner = null; // an assignment before any call: the caller may be at the end of its stack
         if (!tasks.isEmpty() || next - wakesAt < 0 || lastResort.thrown != null) {
             LockSupport.unpark(thread);
         }
     }
 
-    /** A virtual thread may lose its carrier in the middle of a task, for as long as others keep the carriers busy. */
+    /**
+     * Whether this is a virtual thread. Such a thread does not become the runner: it may lose its carrier in the
+     * middle of a task, and nobody could run tasks while other virtual threads keep all carriers busy. It is
+     * recognised by its thread group, because the library also runs on JDKs without virtual threads.
+     */
     private static boolean isVirtual(Thread thread) {
         ThreadGroup group = thread.getThreadGroup();
         return group != null && group.getName().equals("VirtualThreads");
@@ -137,12 +159,16 @@ public final class EngineExecutor implements EngineScheduler {
     @Override
     public void handOver(Runnable task) {
         add(task, true);
-        if (runner == null) { // otherwise the runner looks again
+        if (runner == null) { // otherwise the runner looks again when it steps down
             LockSupport.unpark(thread);
         }
     }
 
-    /** A task that cannot be given is one that fails: what its giver has begun may stay half done. Returns the time. */
+    /**
+     * Adds a task and returns the time. After a failure, only the engine's own thread may still add tasks. If that
+     * fails, for want of memory or stack, the executor fails: the thread that gives the task may have begun something
+     * that only this task would finish.
+     */
     @CanIgnoreReturnValue
     private long add(Runnable task, boolean isForOwnThread) {
         try {
@@ -166,6 +192,10 @@ public final class EngineExecutor implements EngineScheduler {
         return () -> inOrder(() -> alarms.remove(alarm));
     }
 
+    /**
+     * Changes the alarms: at once on the engine thread, otherwise by a task, which keeps the order of the caller's
+     * changes.
+     */
     private void inOrder(Runnable change) {
         if (isEngineThread()) {
             change.run();
@@ -174,14 +204,15 @@ public final class EngineExecutor implements EngineScheduler {
         }
     }
 
+    /** Such tasks close handles, and each gets a thread of its own: a close may hang. */
     @Override
     public void executeBlocking(Runnable task) {
         EngineThreads.start("zkrecipes-close-", task);
     }
 
     /**
-     * Parks, and does nothing else: {@link CompletableFuture#get()} would run other tasks on a thread of a
-     * ForkJoinPool.
+     * Parks the calling thread and does nothing else meanwhile. {@link CompletableFuture#get()} would run other tasks
+     * of the pool on a thread of a ForkJoinPool, and such a task could ask for the lock for which the thread waits.
      */
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
@@ -227,7 +258,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     // ---- What the runner does.
 
-    /** Runs a task or an alarm, if there is one for this thread. */
+    /** Runs the next task or alarm that the calling thread may run. Returns whether there was one. */
     private boolean runNext() {
         Task next = tasks.peek();
         Alarm first = alarms.isEmpty() ? null : alarms.first();
@@ -243,6 +274,7 @@ public final class EngineExecutor implements EngineScheduler {
         return false;
     }
 
+    /** When the engine's own thread has to wake; a distant time if no alarm is set. */
     private long nextAlarm() {
         return alarms.isEmpty() ? clock.getAsLong() + LONGEST_DELAY_NANOS : alarms.first().at;
     }
@@ -256,12 +288,13 @@ public final class EngineExecutor implements EngineScheduler {
 
     // ---- What the engine's own thread does.
 
+    /** The life of the engine's own thread: it runs what there is, sleeps, and ends with the executor. */
     private void runUntilClosed() {
         while (!closed && lastResort.thrown == null) {
             if (RUNNER.compareAndSet(this, null, thread)) {
                 runAllAndSleep();
             } else {
-                wakesAt = clock.getAsLong() + RETRY_NANOS; // the runner wakes this thread for what it leaves, if it can
+                wakesAt = clock.getAsLong() + RETRY_NANOS; // in case the runner fails to wake this thread
                 if (runner != null) {
                     sleepUntil(wakesAt);
                 }
@@ -273,6 +306,7 @@ public final class EngineExecutor implements EngineScheduler {
         }
     }
 
+    /** Runs everything that is due, steps down, and sleeps until the next alarm or wake-up. */
     private void runAllAndSleep() {
         try {
             while (lastResort.thrown == null && runNext()) {}
@@ -287,14 +321,17 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     private void sleepUntil(long time) {
-        var unused = Thread.interrupted(); // a flag that a task has left would end every sleep
+        var unused = Thread.interrupted(); // a flag that a task has left behind would end every sleep
         LockSupport.parkNanos(this, time - clock.getAsLong());
     }
 
-    /** What cannot be done now, for want of memory say, is done as soon as it can be. */
+    /**
+     * Ends the client because a task has failed. What fails, for want of memory for example, is tried again until it
+     * succeeds: a client that ended halfway would keep its locks.
+     */
     private void endBecauseOf(Throwable cause) {
         while (!RUNNER.compareAndSet(this, null, thread)) {
-            LockSupport.parkNanos(this, 1); // the runner has no more than this task to do
+            LockSupport.parkNanos(this, 1); // the runner ends after the task that it runs now
         }
         while (!closed) {
             try {

@@ -11,18 +11,20 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The pauses of one client's tasks before they try again. Each task's pauses double up to a limit, and each ends in its
- * second half, at a random time: clients that have lost the same server do not return together. But pauses of this
- * client that are of one length end together if they may. So what a thousand tasks need after one lost answer is asked
- * for once, and not a thousand times within a few milliseconds. Confined to the engine thread.
+ * The pauses of one client's tasks before they try again. The pauses of a task double up to a limit. Each pause ends
+ * at a random time in its second half, so that clients that have lost the same server do not return all at once.
+ *
+ * <p>Within a client the opposite is wanted: pauses of the same length end together if they can. So what a thousand
+ * tasks need after one lost answer is requested once, rather than a thousand times within a few milliseconds.
+ * Confined to the engine thread.
  */
 public final class Pauses {
-    private static final int MOST_DOUBLINGS = 40;
+    private static final int MOST_DOUBLINGS = 40; // keeps the shift within a long
 
     private final EngineScheduler scheduler;
     private final long firstNanos;
     private final long longestNanos;
-    private final Map<Long, Long> nextEnds = new HashMap<>(); // by length
+    private final Map<Long, Long> nextEnds = new HashMap<>(); // when the latest pause of each length ends
 
     public Pauses(EngineScheduler scheduler, Duration first, Duration longest) {
         this.scheduler = scheduler;
@@ -30,7 +32,11 @@ public final class Pauses {
         this.longestNanos = longest.toNanos();
     }
 
-    /** Runs a task after a pause. The task counts its {@code earlier} ones, since things last went well. */
+    /**
+     * Runs a task after a pause. {@code earlier} is the number of pauses that this task has had since its last
+     * success; the task itself counts them. The pause ends together with the latest one of its length, if that ends
+     * in the second half of this pause.
+     */
     public Timer begin(int earlier, Runnable task) {
         long doubled = 1L << Math.min(earlier, MOST_DOUBLINGS);
         long length = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, doubled));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** The engine's thread, the threads beside it, deadlines, pauses and blocking. */
+/**
+ * The executor that runs the engine, all other threads of the library, and what they need to wait: deadlines, pauses
+ * and blocking calls.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.thread;
 

@@ -14,18 +14,21 @@ import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
-/** Checks, copies, compares and prints lists of rights. */
+/**
+ * Checks, copies, compares and prints ACLs. ZooKeeper's ACL objects can be changed, so this library keeps copies
+ * only.
+ */
 public final class Acls {
-    private static final int NEEDED = Perms.READ | Perms.CREATE | Perms.DELETE;
-    private static final int SHORTEST_HASH = 16;
+    private static final int NEEDED = Perms.READ | Perms.CREATE | Perms.DELETE; // what a client needs to use a lock
+    private static final int SHORTEST_HASH = 16; // in bytes
     private static final String LETTERS = "rwcda"; // in the order of ZooKeeper's bits
 
     private Acls() {}
 
     /**
-     * A copy that nobody else can change, or an IllegalArgumentException if nobody could ever use a lock with these
-     * rights. Not one of {@code List.of}: ZooKeeper's client asks the list for null, which those answer with an
-     * exception.
+     * Returns a copy that nobody else can change. Throws an IllegalArgumentException if nobody could ever use a lock
+     * with these rights. The copy is not made by {@code List.of}: ZooKeeper's client calls {@code contains(null)},
+     * for which such a list throws.
      */
     public static List<ACL> check(List<ACL> acl) {
         Preconditions.checkArgument(!acl.isEmpty(), "the ACL is empty: nobody could ever use the locks");
@@ -52,6 +55,10 @@ public final class Acls {
         return copy(acl);
     }
 
+    /**
+     * Checks the identity of an entry as far as it can be checked without a server. The usual mistake is a password
+     * in place of its hash, which no client could ever match.
+     */
     private static void requireValid(Id id) {
         String who = id.getId();
         switch (id.getScheme()) {
@@ -66,11 +73,12 @@ public final class Acls {
                                 + " DigestAuthenticationProvider.generateDigest makes of user:password, never the password",
                         describe(id));
             default -> {
-                // The server knows.
+                // Only the server knows the other schemes.
             }
         }
     }
 
+    /** Whether the id consists of a user and the Base64 form of a hash. */
     private static boolean isDigest(String id) {
         int colon = id.indexOf(':');
         try {
@@ -80,7 +88,7 @@ public final class Acls {
         }
     }
 
-    /** A copy of all that can be changed. */
+    /** A deep copy: the entries can be changed as well as the list. */
     public static List<ACL> copy(List<ACL> acl) {
         return acl.stream()
                 .map(entry -> new ACL(
@@ -89,6 +97,7 @@ public final class Acls {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
+    /** Whether two ACLs grant the same rights to the same identities, however they split them into entries. */
     public static boolean areSame(List<ACL> one, List<ACL> other) {
         return rights(one).equals(rights(other));
     }
@@ -99,7 +108,7 @@ public final class Acls {
         return rights;
     }
 
-    /** The entries, fit to print, without the hashes of passwords: {@code [digest:alice rwcda]}. */
+    /** The entries, fit to print and without the hashes of passwords: {@code [digest:alice rwcda]}. */
     public static String describe(List<ACL> acl) {
         return acl.stream()
                 .map(entry -> describe(entry.getId()) + " " + letters(entry.getPerms()))

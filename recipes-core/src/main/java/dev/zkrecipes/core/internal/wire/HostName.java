@@ -13,21 +13,23 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The machine's name, from the files of the system. {@code InetAddress.getLocalHost()} may wait for the name service,
- * and a shell need not export {@code HOSTNAME}.
+ * Reads the name of this machine from the files of the system. {@code InetAddress.getLocalHost()} may wait for the
+ * name service, and shells do not always export {@code HOSTNAME}. The name only helps people to find a holder, so a
+ * wrong one does no harm.
  */
 final class HostName {
     private static final String UNKNOWN = "localhost";
 
     private HostName() {}
 
+    /** The name of this machine; "localhost" if it cannot be found out. */
     static String local() {
         return from(
                 List.of(Path.of("/proc/sys/kernel/hostname"), Path.of("/etc/hostname"), Path.of("/etc/myname")),
                 System.getenv());
     }
 
-    /** The first name that is found; the files are asked first, in this order. */
+    /** The first name that is found, in the files and then in the environment, each in order. */
     static String from(List<Path> files, Map<String, String> environment) {
         Stream<String> ofFiles = files.stream().flatMap(file -> firstLine(file).stream());
         Stream<String> ofEnvironment =
@@ -43,7 +45,7 @@ final class HostName {
         try (Stream<String> lines = Files.lines(file, StandardCharsets.UTF_8)) {
             return lines.findFirst();
         } catch (IOException | RuntimeException e) {
-            return Optional.empty(); // another system
+            return Optional.empty(); // the file belongs to another operating system
         }
     }
 }

@@ -7,18 +7,19 @@ import com.google.common.base.Preconditions;
 import java.util.Objects;
 import org.apache.zookeeper.common.PathUtils;
 
-/** Checks and composes absolute paths. */
+/** Checks, composes and splits absolute paths. */
 public final class LockPath {
     private LockPath() {}
 
     /**
-     * Returns the path, or refuses it: relative, a trailing slash, empty parts, {@code .}, {@code ..}, NUL and so on.
+     * Returns the path. Throws an IllegalArgumentException if it is relative, ends in a slash, has an empty part,
+     * {@code .} or {@code ..}, or contains a character that ZooKeeper refuses or a log cannot show.
      */
     public static String check(String path) {
         return check(path, "lock path");
     }
 
-    /** {@code what} is what a message calls it. */
+    /** Checks a path that messages call {@code what}. */
     public static String check(String path, String what) {
         Objects.requireNonNull(path, "path");
         try {
@@ -36,14 +37,14 @@ public final class LockPath {
         return path;
     }
 
-    // What each acquire joins is joined without +: at its first use of + with strings a JVM makes classes, for which a
-    // command that takes one lock and ends would have to wait.
+    // Strings on the path of an acquire are joined without the + operator. A JVM generates classes at the first use
+    // of + with strings, and a command that takes one lock and ends would have to wait for that.
 
     public static String child(String parent, String name) {
         return String.join("/", parent.equals("/") ? "" : parent, name);
     }
 
-    /** The path of a child with a name of two parts, in one step. */
+    /** The path of a child whose name consists of an id and a name, composed in one step. */
     public static String child(String parent, String id, String name) {
         return String.join("", parent.equals("/") ? "" : parent, "/", id, "-", name);
     }
@@ -52,6 +53,7 @@ public final class LockPath {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
+    /** The parent of a path other than the root. */
     public static String parent(String path) {
         int slash = path.lastIndexOf('/');
         return slash == 0 ? "/" : path.substring(0, slash);

@@ -6,7 +6,10 @@ package dev.zkrecipes.core.internal.wire;
 import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 
-/** The unique part of the name of a node: 32 hexadecimal digits that no other node ever has. */
+/**
+ * The unique part of a node's name: 32 hexadecimal digits, which no other node ever has. It identifies the node of a
+ * create whose answer was lost.
+ */
 public final class NodeId {
     public static final int LENGTH = 32;
 
@@ -14,11 +17,11 @@ public final class NodeId {
 
     public static String next(RandomGenerator random) {
         byte[] bits = new byte[LENGTH / 2];
-        random.nextBytes(bits); // one call of the source, which costs more than all else here
+        random.nextBytes(bits); // in one call, since a secure source is slow
         return HexFormat.of().formatHex(bits);
     }
 
-    /** The id in the name of a node of this library; the whole name, if it is shorter. */
+    /** The id in the name of a node of this library; the whole name if it is shorter than an id. */
     public static String in(String nodeName) {
         return nodeName.substring(0, Math.min(LENGTH, nodeName.length()));
     }

@@ -8,22 +8,23 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The data of our nodes: lines of UTF-8, the first {@code zkrecipes 1}, then {@code name=value}. Readers ignore names
- * they do not know. {@code docs/versions.md} is the reference.
+ * Reads and writes the data of our nodes: lines of UTF-8. The first is {@code zkrecipes 1}, the others are
+ * {@code name=value}. Readers ignore the names that they do not know, so later versions may add some.
+ * {@code docs/versions.md} is the reference.
  */
 public final class OwnerLabel {
-    public static final String UNKNOWN = "unknown";
+    public static final String UNKNOWN = "unknown"; // shown for a node whose data has no label
 
-    /** What Curator writes in place of the data of a node to ask its owner to give it back. */
+    /** Curator replaces the data of a node by this text to ask the owner of the node to release its lock. */
     static final String CURATOR_REVOCATION = "__REVOKE__";
 
-    private static final int LONGEST = 200;
+    private static final int LONGEST = 200; // in characters
     public static final String VERSION_LINE = "zkrecipes 1";
     private static final String OWNER = "owner=";
 
     private OwnerLabel() {}
 
-    /** Returns the label, or refuses it. */
+    /** Returns the label. Throws an IllegalArgumentException if it is blank, too long, or cannot be printed. */
     public static String check(String label) {
         Preconditions.checkArgument(
                 !label.isBlank()
@@ -35,23 +36,27 @@ public final class OwnerLabel {
         return label;
     }
 
-    /** Process id and host name, without asking the network for the name. */
+    /** The default label: process id and host name. Finding out the name does not use the network. */
     public static String ofThisProcess() {
         String label = String.join("@", String.valueOf(ProcessHandle.current().pid()), Printable.of(HostName.local()));
         return label.substring(0, Math.min(label.length(), LONGEST));
     }
 
+    /** The data of a node with this label. */
     public static byte[] encode(String label) {
         return String.join("", VERSION_LINE, "\n", OWNER, label, "\n").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The lines of data in our form; none of any other. */
+    /** The lines of data in our form; none if the data has another form. */
     public static List<String> lines(byte[] data) {
         String text = new String(data, StandardCharsets.UTF_8);
         return text.startsWith(VERSION_LINE + '\n') ? List.of(text.split("\n")) : List.of();
     }
 
-    /** The label in a node's data, fit to print. Nodes of other libraries hold what they like: their text, if short. */
+    /**
+     * The label in a node's data, fit to print. Other libraries put anything into their nodes: short text is shown as
+     * it is.
+     */
     public static String decode(byte[] data) {
         if (data == null || data.length == 0) {
             return UNKNOWN;

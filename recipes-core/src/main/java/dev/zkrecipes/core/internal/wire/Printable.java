@@ -3,13 +3,16 @@
 
 package dev.zkrecipes.core.internal.wire;
 
-/** Makes text from users fit for messages and logs: it can neither forge a line nor hide text. */
+/**
+ * Makes text of users fit for messages and logs. Such text must not be able to forge a line of the log or to hide
+ * what follows.
+ */
 public final class Printable {
-    private static final int LONGEST = 300;
+    private static final int LONGEST = 300; // in characters
 
     private Printable() {}
 
-    /** At most the first 300 characters; what is no plain character as its number. */
+    /** The first 300 characters of the text at most. Each character that is not plain is shown as its number. */
     public static String of(String text) {
         StringBuilder shown = new StringBuilder();
         text.codePoints().limit(LONGEST).forEach(c -> {
@@ -22,6 +25,9 @@ public final class Printable {
         return text.length() > LONGEST ? shown.append("...").toString() : shown.toString();
     }
 
+    /**
+     * Whether a character is visible, or a space, and nothing else: formatting characters can reverse or hide text.
+     */
     public static boolean isPlain(int codePoint) {
         return switch (Character.getType(codePoint)) {
             case Character.CONTROL,

@@ -13,29 +13,33 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Requests to give a lock back, in the data of a node: a line {@code revoke=<id> <grace> <requester>} for each. Every
- * other line stays. {@code docs/versions.md} is the reference.
+ * Reads and writes requests to release a lock, which stand in the data of a node: one line
+ * {@code revoke=<id> <grace> <requester>} for each. All other lines stay as they are. {@code docs/versions.md} is the
+ * reference.
  */
 public final class RevocationMarks {
-    /** What Curator's Revoker writes in place of the data. */
+    /** The text with which Curator's Revoker replaces the data of a node. */
     static final String CURATOR = OwnerLabel.CURATOR_REVOCATION;
 
-    /** The last ones stay: each holder that listens has seen the others, or sees that it is asked. */
+    /**
+     * The number of requests that a node keeps, namely the last ones. A holder that listens has seen the earlier
+     * requests already, or sees from these that somebody asks.
+     */
     static final int MOST = 8;
 
     private static final String LINE = "revoke=";
-    private static final String NO_GRACE = "-";
+    private static final String NO_GRACE = "-"; // the request sets no time limit
     private static final Pattern OURS = Pattern.compile("[0-9a-fA-F]{" + NodeId.LENGTH + "}-.*", Pattern.DOTALL);
     private static final Pattern MILLISECONDS = Pattern.compile("[0-9]{1,18}");
 
     private RevocationMarks() {}
 
-    /** Whether a node of that name was made by this library. All others get the data that Curator writes. */
+    /** Whether this library made the node, as its name shows. All other nodes get the data that Curator writes. */
     public static boolean isOurs(String nodeName) {
         return OURS.matcher(nodeName).matches();
     }
 
-    /** The data to write so that the node carries this request. */
+    /** The data to write so that the node carries this request beside those that it carries already. */
     public static byte[] with(RevocationRequest request, String nodeName, Content content) {
         if (!isOurs(nodeName)) {
             return CURATOR.getBytes(StandardCharsets.UTF_8);
@@ -54,19 +58,19 @@ public final class RevocationMarks {
     }
 
     /**
-     * The requests that a node carries, the oldest first. Anything that looks like one counts as one: a needless
-     * request does less harm than a missed one.
+     * The requests that a node carries, the oldest first. Anything that looks like a request counts as one: a
+     * needless request does less harm than a missed one.
      */
     public static List<RevocationRequest> in(Content content) {
         if (new String(content.data(), StandardCharsets.UTF_8).equals(CURATOR)) {
-            // The data is the same each time; the version tells one request from the next.
+            // Curator's data is the same each time. The version of the data tells one request from the next.
             String id = CURATOR + content.stat().getVersion();
             return List.of(new RevocationRequest(id, OwnerLabel.UNKNOWN, Optional.empty()));
         }
         List<String> lines = OwnerLabel.lines(content.data()).stream()
                 .filter(line -> line.startsWith(LINE))
                 .toList();
-        // Not more than there should be, whatever the data is.
+        // The data may come from anybody, so the number is limited here as well.
         return lines.stream()
                 .skip(Math.max(0, lines.size() - MOST))
                 .map(RevocationMarks::parse)
@@ -74,14 +78,16 @@ public final class RevocationMarks {
     }
 
     private static String line(RevocationRequest request) {
-        // Rounded up: no lease is broken earlier than announced.
+        // Rounded up, so that no lease is broken earlier than announced.
         String grace = request.grace()
                 .map(time -> String.valueOf(millisRoundedUp(time)))
                 .orElse(NO_GRACE);
         return LINE + request.id() + ' ' + grace + ' ' + request.requester();
     }
 
-    /** The milliseconds, at most as many as fit into nanoseconds. */
+    /**
+     * The time in milliseconds; at most as many as fit into a long of nanoseconds, since readers compute in those.
+     */
     private static long millisRoundedUp(Duration time) {
         long most = Long.MAX_VALUE / 1_000_000 + 1;
         return time.compareTo(Duration.ofMillis(most)) >= 0
@@ -89,6 +95,7 @@ public final class RevocationMarks {
                 : time.plusNanos(999_999).toMillis();
     }
 
+    /** Parses a line leniently: whatever is missing or malformed is unknown. */
     private static RevocationRequest parse(String line) {
         String[] parts = line.substring(LINE.length()).split(" ", 3);
         Optional<Duration> grace =

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What stands in ZooKeeper: paths, names, node data, access lists, printable text. */
+/**
+ * The form of everything that is stored in ZooKeeper: paths, names, node data and ACLs, and text that is fit to
+ * print.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.wire;
 

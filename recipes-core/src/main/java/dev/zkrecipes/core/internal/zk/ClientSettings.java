@@ -14,13 +14,13 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The checked settings of a client. Its locks are below the namespace, {@code /} for none, and their ACLs, unless they
- * have their own, are made of their whole paths.
+ * The checked settings of a client. All of its locks are below the namespace, which is {@code /} if there is none.
+ * {@code aclOf} maps the whole path of a lock to its ACL; the options of a lock may replace that.
  */
 @SuppressWarnings("ArrayRecordComponent") // credentials are never compared or printed
 public record ClientSettings(
         Duration sessionTimeout,
-        @Nullable Duration requestTimeout,
+        @Nullable Duration requestTimeout, // null for a default that depends on the session time-out
         Duration closeTimeout,
         Duration firstRetryDelay,
         Duration longestRetryDelay,
@@ -29,13 +29,13 @@ public record ClientSettings(
         List<AuthInfo> auth,
         @Nullable ZKClientConfig clientConfig,
         String ownerLabel,
-        @Nullable Executor callbackExecutor,
+        @Nullable Executor callbackExecutor, // null for threads of the library
         List<LockObserver> observers,
-        @Nullable Duration slowAfter,
+        @Nullable Duration slowAfter, // null if slow waits are not reported
         boolean closeOnShutdown,
         boolean persistentPaths) {
 
-    /** The whole path of a lock; an IllegalArgumentException if it is no valid path. */
+    /** The path of a lock with the namespace in front. Throws an IllegalArgumentException if it is no valid path. */
     public String whole(String path) {
         LockPath.check(path);
         if (namespace.equals("/")) {
@@ -44,6 +44,7 @@ public record ClientSettings(
         return path.equals("/") ? namespace : namespace + path;
     }
 
+    /** Credentials for one scheme, which {@code toString()} does not print. */
     public record AuthInfo(String scheme, byte[] credentials) {
         @Override
         public String toString() {

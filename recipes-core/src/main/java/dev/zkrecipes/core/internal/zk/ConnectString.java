@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-/** Checks connect strings: {@code host[:port][,host[:port]]...[/chroot]}. */
+/** Checks and splits connect strings: {@code host[:port][,host[:port]]...[/chroot]}. */
 public final class ConnectString {
     private static final int DEFAULT_PORT = 2181;
-    /** The characters of names and addresses; a zone of an IPv6 address follows a percent sign. */
+    /** The characters of host names and addresses. A percent sign precedes the zone of an IPv6 address. */
     private static final CharMatcher HOST_CHARACTERS = CharMatcher.inRange('a', 'z')
             .or(CharMatcher.inRange('A', 'Z'))
             .or(CharMatcher.inRange('0', '9'))
@@ -23,7 +23,10 @@ public final class ConnectString {
 
     private ConnectString() {}
 
-    /** Returns the connect string with every port filled in, or refuses it. */
+    /**
+     * Returns the connect string with every port filled in. Throws an IllegalArgumentException that names the
+     * mistake, if there is one.
+     */
     public static String parse(String connectString) {
         Objects.requireNonNull(connectString, "connectString");
         int slash = connectString.indexOf('/');
@@ -50,13 +53,13 @@ public final class ConnectString {
         }
     }
 
-    /** The chroot of a connect string that was checked; empty if it has none. */
+    /** The chroot of a connect string that was checked before; empty if it has none. */
     public static String chroot(String checked) {
         int slash = checked.indexOf('/');
         return slash < 0 ? "" : checked.substring(slash);
     }
 
-    /** The servers of a connect string that was checked. */
+    /** The servers of a connect string that was checked before. */
     public static List<HostAndPort> servers(String checked) {
         String servers = checked.substring(0, checked.length() - chroot(checked).length());
         return Stream.of(servers.split(",", -1)).map(HostAndPort::fromString).toList();

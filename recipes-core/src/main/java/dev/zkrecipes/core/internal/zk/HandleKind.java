@@ -11,10 +11,13 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** Where a client gets its handles from. */
+/** Where a client gets its ZooKeeper handles from. The client closes only the handles that it has opened itself. */
 public sealed interface HandleKind {
 
-    /** Own sessions to these servers, which may change while the client lives. */
+    /**
+     * The client opens its own sessions to these servers. The application may change the servers while the client
+     * lives. Thread-safe.
+     */
     final class Opened implements HandleKind {
         private volatile String connectString;
 
@@ -26,27 +29,29 @@ public sealed interface HandleKind {
             return connectString;
         }
 
-        /** Changes to other servers, with the same chroot. */
+        /** Sets the servers for the sessions that are opened from now on. The chroot must be the same. */
         public void use(String other) {
             connectString = other;
         }
     }
 
-    /** One handle of the application's. */
+    /**
+     * The application gave one handle, which it keeps. Once its session has ended, the client acquires no more locks.
+     */
     record Wrapped(ZooKeeper handle) implements HandleKind {
         public Wrapped {
             requireUsable(handle);
         }
     }
 
-    /** Handles that the application replaces. */
+    /** The application supplies a new handle whenever the session of the last one has ended. */
     record Supplied(Supplier<ZooKeeper> supplier) implements HandleKind {
         public Supplied {
             Objects.requireNonNull(supplier, "supplier");
         }
     }
 
-    /** What stands in for ZooKeeper in a simulation. */
+    /** A simulation stands in for ZooKeeper, for the clock and for the threads. */
     record Simulated(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) implements HandleKind {
         public Simulated {
             Objects.requireNonNull(factory, "factory");
@@ -59,7 +64,7 @@ public sealed interface HandleKind {
         return this instanceof Opened || this instanceof Simulated;
     }
 
-    /** Refuses handles on which a wake-up can be lost or whose writes go nowhere. */
+    /** Refuses a handle on which a wake-up could be lost, and a read-only one, on which no node can be created. */
     static void requireUsable(ZooKeeper handle) {
         Objects.requireNonNull(handle, "handle");
         requireWatchReset(handle.getClientConfig());
@@ -69,7 +74,7 @@ public sealed interface HandleKind {
                 Long.toHexString(handle.getSessionId()));
     }
 
-    /** Refuses a configuration under which the client forgets its watches when it reconnects. */
+    /** Refuses a configuration under which ZooKeeper's client forgets its watches when it reconnects. */
     static void requireWatchReset(ZKClientConfig config) {
         Preconditions.checkArgument(
                 !config.getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET),

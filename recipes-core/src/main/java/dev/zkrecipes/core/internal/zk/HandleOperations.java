@@ -27,35 +27,49 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-/** The operations on a real handle: sends them as they are and brings the answers to the engine thread. */
+/**
+ * The operations on a real handle. It sends requests as they are, and delivers answers and watch events on the engine
+ * thread, in the order of the server.
+ *
+ * <p>ZooKeeper's event thread brings all answers and events. If the handle belongs to this client, that thread may
+ * run tasks of the engine itself, which saves a hand-over between threads. If the handle belongs to the application,
+ * so does its event thread, and the engine must not keep it busy.
+ */
 public final class HandleOperations implements ZooKeeperOperations {
-    private static final int OK = Code.OK.intValue();
-    /** More contended semaphores than a process has as a rule. */
+    private static final int OK = Code.OK.intValue(); // as ZooKeeper's callbacks report it
+    /**
+     * The number of data watches that this client leaves at the server of its own handle without listening to them. A
+     * process usually has fewer contended semaphores than that.
+     */
     private static final int MOST_FORGOTTEN = 1_000;
 
     private final ZooKeeper handle;
-    private final State initialState;
+    private final State initialState; // when this object was made; later states are reported
     private final HandleStates states;
     private final EngineScheduler scheduler;
-    private final BooleanSupplier mayRunHere;
-    private final Runnable closing;
+    private final BooleanSupplier mayRunHere; // whether the calling thread may run tasks of the engine
+    private final Runnable closing; // closes the handle, or leaves it to the application
     private final HandleWatches watches;
-    private final boolean isOwn;
-    /** Where a data watch may be left at the server, and none is here. */
+    private final boolean isOwn; // whether this library has opened the handle
+    /** Paths on which the server may have a data watch of this connection to which nobody here listens. */
     private final Set<String> forgotten = new HashSet<>();
-    /** Watches that could not be dropped because the connection was lost. */
+    /** Watches that could not be dropped because the connection was lost. The next connection drops them. */
     private List<Runnable> toDrop = new ArrayList<>();
 
     /**
-     * Begins in the current state. The event thread of a handle that {@code isOwn} may run tasks of the engine; when
-     * the handle ends, requests are answered on other threads of ZooKeeper's, which have to go on.
+     * Begins in the current state of {@code states}. {@code isOwn} says whether this library has opened the handle;
+     * only then may its event thread run tasks of the engine. When a handle ends, other threads of ZooKeeper's answer
+     * its requests, and those have more to do, so they run no tasks.
      */
     public HandleOperations(
             ZooKeeper handle, HandleStates states, EngineScheduler scheduler, boolean isOwn, Runnable closing) {
         this(handle, states, scheduler, isOwn ? Blocking::isEventThread : () -> false, isOwn, closing);
     }
 
-    /** {@code mayRunHere}: whether the thread that brings an answer or an event may run tasks of the engine. */
+    /**
+     * For tests: {@code mayRunHere} says whether the thread that brings an answer or an event may run tasks of the
+     * engine.
+     */
     HandleOperations(
             ZooKeeper handle,
             HandleStates states,
@@ -153,7 +167,10 @@ public final class HandleOperations implements ZooKeeperOperations {
                 null);
     }
 
-    /** A watch on the children: a lock node has none, so only its deletion spends it. */
+    /**
+     * Sets a watch on the children of the node. A lock node has no children, so only its deletion can fire that
+     * watch. A watch on the data would fire for each request to revoke the lock, too.
+     */
     @Override
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
         handle.getChildren(
@@ -172,12 +189,16 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Removes the client's side of a watch that is silent already. Not with {@code local = true}, which would hide a
-     * loss of the request from everybody: see {@link HandleStates}. If the server has no such watch, as it has told
-     * nobody of the event that spent it, the client removes its side only if it is told so.
+     * Makes the handle forget a watch that is silent already. The request goes to the server: with
+     * {@code local = true}, the handle would forget the watch even if the request was lost, but it would then hide
+     * the loss of the connection from everybody; see {@link HandleStates}. The server may have fired the watch for an
+     * event that never arrived here. It then answers NOWATCHER, and the handle forgets its side only if it is told to
+     * do so locally.
      *
-     * <p>The server keeps its side, as others may watch the node on this handle. But the data of paths that never go
-     * are watched, too: beyond so many, the same request removes all data watches of the handle there.
+     * <p>This request leaves the watch at the server, because others may watch the same node through this handle. The
+     * server forgets it when the node is deleted. Paths of semaphores are never deleted, so their data watches would
+     * pile up. On a handle of our own, beyond {@link #MOST_FORGOTTEN} of them, the request removes all data watches
+     * of the handle on the path, at the server, too.
      */
     private void drop(String path, Stub stub) {
         VoidCallback reply = (rc, asked, ctx) -> {
@@ -200,7 +221,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
-    /** Asks the server whether it is there, if the handle says so. */
+    /** Asks the server whether it is there, if the handle claims to be connected while no event has said so. */
     private void lookForAConnection() {
         if (handle.getState().isConnected()) {
             handle.exists("/", false, (rc, asked, ctx, stat) -> onEngine(() -> onLooked(rc)), null);
@@ -214,8 +235,9 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
+    /** Drops what the last connection could not drop. */
     private void dropAgain() {
-        forgotten.clear(); // the new connection has the watches that the client knows
+        forgotten.clear(); // a new connection has only the watches that the handle still knows
         List<Runnable> drops = toDrop;
         toDrop = new ArrayList<>();
         drops.forEach(Runnable::run);
@@ -239,9 +261,10 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * The answer to one request. If ZooKeeper's client fails to read what the server has sent, such as for want of
-     * memory, it hands out as much as it has read as if it were all, and drops the connection. The first fields are
-     * read first.
+     * The answer to one request. If ZooKeeper's client fails to read an answer of the server, for want of memory for
+     * example, it drops the connection, but passes on whatever it has read as if it were the whole answer. Fields are
+     * read in order, so {@code value} must be null unless the last field is there. Such an answer counts as lost with
+     * the connection.
      */
     private static <T> Answer<T> answer(int rc, @Nullable T value) {
         if (rc != OK) {
@@ -250,18 +273,26 @@ public final class HandleOperations implements ZooKeeperOperations {
         return value != null ? Answer.ok(value) : Answer.failed(Code.CONNECTIONLOSS);
     }
 
-    /** The answer to several operations, some of whose results may be missing. */
+    /**
+     * The answer to a {@code multi}. If results are missing, it was read in part only and counts as lost: see
+     * {@link #answer}.
+     */
     private static Answer<List<OpResult>> ofMulti(int rc, @Nullable List<OpResult> results, int operations) {
         boolean isWhole = results == null ? rc != OK : results.size() == operations;
         return isWhole ? new Answer<>(Answer.codeOf(rc), results) : Answer.failed(Code.CONNECTIONLOSS);
     }
 
+    /**
+     * Delivers an answer on the engine thread. A lost connection answers all requests under way at once. These
+     * answers go to the engine's own thread, which then decides once about all of them, rather than once after each.
+     */
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
         Code code = answer.code();
-        if (code == Code.CONNECTIONLOSS) { // others are lost, too: what follows is to be done once for all
+        if (code == Code.CONNECTIONLOSS) {
             scheduler.handOver(() -> {
                 states.onLoss();
-                // Lost with the connection on which another one was refused.
+                // The server has refused another request and closed the connection for that, so this one is refused,
+                // too.
                 reply.accept(states.current() == State.AUTH_FAILED ? Answer.failed(Code.AUTHFAILED) : answer);
             });
         } else if (code == Code.AUTHFAILED) {
@@ -276,6 +307,9 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
+    /**
+     * Runs a task on the engine thread: here and now if the calling thread may, otherwise on the engine's own thread.
+     */
     private void onEngine(Runnable task) {
         if (mayRunHere.getAsBoolean()) {
             scheduler.execute(task);
@@ -284,7 +318,10 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
-    /** A server that requires an authentication closes the connection, not the session, for each request. */
+    /**
+     * A server that requires an authentication closes the connection for each request without one, but leaves the
+     * session open. Reconnecting would not help, so the handle is closed.
+     */
     private void onAuthFailed() {
         if (!states.current().isFinal()) {
             states.become(State.AUTH_FAILED);
@@ -293,7 +330,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
-    /** ZooKeeper hands out null for a node that was made without data. */
+    /** ZooKeeper returns null as the data of a node that was created without data. */
     private static @Nullable Content content(byte @Nullable [] data, @Nullable Stat stat) {
         return stat == null ? null : new Content(data == null ? new byte[0] : data, stat);
     }

@@ -14,24 +14,29 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The watches that this library has on one handle, which may outlive the client and keeps every watch that does not
- * fire: when the client is closed, only stubs that hold nothing may be left there. A consumer has one watch, on one
- * node and of one kind. Thread-safe.
+ * The watches that this library has on one handle. The handle may outlive the client, and it keeps every watch that
+ * has not fired. So when the client is closed, it may leave only stubs there that refer to nothing. A consumer has
+ * one watch, on one node and of one kind; it takes two consumers to watch a node in both ways. Thread-safe.
  */
 final class HandleWatches {
-    private final Consumer<Runnable> delivery;
+    private final Consumer<Runnable> delivery; // runs a task on the engine thread
     private final Map<Consumer<NodeEvent>, Stub> pending = new ConcurrentHashMap<>();
 
     HandleWatches(Consumer<Runnable> delivery) {
         this.delivery = delivery;
     }
 
-    /** The watch that feeds the consumer; always the same one, as the handle tells watches apart by equality. */
+    /**
+     * The watch that feeds the consumer. A consumer always gets the same object, because the handle tells watches
+     * apart by equality. {@code mayStayForEver} says that nothing may ever fire the watch, as the node is never
+     * deleted.
+     */
     Watcher feeding(Consumer<NodeEvent> consumer, boolean mayStayForEver) {
         return pending.computeIfAbsent(
                 consumer,
                 key -> new Stub(mayStayForEver, event -> {
-                    // Somebody may have removed all watches of the handle: look again, as after a change.
+                    // If somebody has removed all watches of the handle, the consumer must look again, as after a
+                    // change.
                     if (event.getType() != EventType.None) { // session events go another way
                         pending.remove(consumer); // the watch is spent
                         NodeEvent told =
@@ -41,7 +46,10 @@ final class HandleWatches {
                 }));
     }
 
-    /** The watch of a consumer, silent from now on, to be taken from the handle; null if it is spent. */
+    /**
+     * Silences the watch of a consumer and returns it, so that the caller can take it off the handle; null if it has
+     * fired.
+     */
     @Nullable
     Stub dropped(Consumer<NodeEvent> consumer) {
         Stub watch = pending.remove(consumer);
@@ -51,7 +59,10 @@ final class HandleWatches {
         return watch;
     }
 
-    /** Notes whether a read has set the watch; after a loss of the answer it is read again, or dropped. */
+    /**
+     * Wraps the reply to a read that sets a watch, so that a watch that was not set is forgotten. If the answer is
+     * lost, the watch may be set: the caller reads again with the same watch, or drops it.
+     */
     <T> Consumer<Answer<T>> noting(Consumer<NodeEvent> consumer, Consumer<Answer<T>> reply) {
         return answer -> {
             if (!answer.isOk() && !answer.isUnsettled()) {
@@ -61,12 +72,16 @@ final class HandleWatches {
         };
     }
 
+    /** Silences all watches, since the client is done with the handle. */
     void clear() {
         pending.values().forEach(Stub::silence);
         pending.clear();
     }
 
-    /** What the handle keeps, which may outlive what it feeds. It holds nothing once it is silenced. */
+    /**
+     * The object that the handle keeps, perhaps for longer than the client lives. It refers to nothing once it is
+     * silenced.
+     */
     static final class Stub implements Watcher {
         final boolean mayStayForEver;
         private volatile @Nullable Consumer<WatchedEvent> listener;

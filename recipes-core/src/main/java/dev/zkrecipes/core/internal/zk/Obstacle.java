@@ -8,30 +8,34 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import org.jspecify.annotations.Nullable;
 
-/** Why a client has no session, as errors and the log say it. */
+/** The reason why a client has no session, in the words of errors and of the log. */
 public record Obstacle(String text, Kind kind, @Nullable Throwable cause) {
+    /** Whether requests fail because of an obstacle, or wait. */
     public enum Kind {
-        /** The identity that the client was given cannot be had. Requests fail, and it is tried again. */
+        /**
+         * The client cannot have the identity that it was given. Requests fail, and the client keeps trying to get
+         * it.
+         */
         IDENTITY,
-        /** The class path lacks something. Requests fail. */
+        /** The class path lacks a class. Requests fail until the process is restarted with it. */
         PERMANENT,
-        /** Requests wait for it to pass. */
+        /** The obstacle may pass by itself. Requests wait for that. */
         TEMPORARY
     }
 
-    /** A server refused the identity; see {@link ZooKeeperErrors#credentialsRefused}. */
+    /** A server refused the identity of this client. See {@link ZooKeeperErrors#credentialsRefused}. */
     public static final Obstacle REFUSED = ofIdentity(ZooKeeperErrors.CREDENTIALS_REFUSED, null);
 
     public static Obstacle ofIdentity(String text, @Nullable Throwable cause) {
         return new Obstacle(text, Kind.IDENTITY, cause);
     }
 
-    /** Whether nothing that this client does by itself can help. */
+    /** Whether waiting would be in vain, as nothing that this client does by itself can remove the obstacle. */
     public boolean isForGood() {
         return kind != Kind.TEMPORARY;
     }
 
-    /** The error for the application. */
+    /** The error for the application. {@code consequence} ends the message. */
     public LockException error(String consequence) {
         String message = text + consequence;
         if (kind == Kind.IDENTITY) {

@@ -21,16 +21,20 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** A handle of our own. */
+/** Opens handles that belong to this library, and closes them. */
 public final class OpenedHandle {
-    private static final long LONGEST_PAUSE_OF_THE_CLIENT_MILLIS = 2_000;
+    private static final long LONGEST_PAUSE_OF_THE_CLIENT_MILLIS = 2_000; // in its close()
 
     private OpenedHandle() {}
 
+    /**
+     * Opens a handle on the engine thread; returns before it is connected. Throws a {@link LockConnectionException}
+     * if ZooKeeper's client cannot be made, for example because of its configuration or a missing class.
+     */
     public static ZooKeeperOperations open(
             HandleKind.Opened servers, ClientSettings settings, EngineScheduler scheduler, Consumer<State> told) {
         HandleStates states = new HandleStates(told, scheduler);
-        AtomicReference<ZooKeeper> opened = new AtomicReference<>(); // events are looked at after it was opened
+        AtomicReference<ZooKeeper> opened = new AtomicReference<>(); // set before the engine handles the first event
         ZKClientConfig config = settings.clientConfig();
         boolean logsIn = new SaslLogin(config, List.of()).isWanted();
         String connectString = servers.connectString();
@@ -43,7 +47,7 @@ public final class OpenedHandle {
                             scheduler.execute(() -> HandleStates.of(event.getState(), logsIn)
                                     .ifPresent(state -> {
                                         states.onEvent(state);
-                                        if (state == State.AUTH_FAILED) { // it may go on as nobody
+                                        if (state == State.AUTH_FAILED) { // the client may go on without an identity
                                             scheduler.executeBlocking(
                                                     () -> close(Objects.requireNonNull(opened.get())));
                                         }
@@ -60,7 +64,7 @@ public final class OpenedHandle {
         }
     }
 
-    /** What is to be done about an exception of {@link #open}. */
+    /** Judges an exception of {@link #open}: a missing class stays missing, everything else may pass. */
     public static Obstacle obstacle(RuntimeException thrown) {
         boolean lacksClass = Throwables.getCausalChain(thrown).stream()
                 .anyMatch(each -> each instanceof LinkageError || each instanceof ClassNotFoundException);
@@ -73,8 +77,9 @@ public final class OpenedHandle {
     }
 
     /**
-     * Waits for the server no longer than ZooKeeper's client does itself: if a thread of its own has died, it would
-     * wait forever. The engine may have ended, so a thread looks after the one that closes.
+     * Closes a handle, and waits for the server no longer than ZooKeeper's client itself usually does. If one of its
+     * threads has died, {@code ZooKeeper.close()} would wait forever. The engine and its timers may have ended by
+     * now, so a second thread interrupts the one that closes.
      */
     private static void close(ZooKeeper handle) {
         Thread closing = Thread.currentThread();
@@ -86,11 +91,11 @@ public final class OpenedHandle {
                     closing.interrupt();
                 }
             });
-        } finally { // also if there is no memory for a thread
+        } finally { // even if there is no memory for that thread
             try {
                 handle.close();
             } catch (InterruptedException e) {
-                // Its servers end the session after its time-out.
+                // The servers end the session after its time-out.
             } finally {
                 closed.countDown();
             }

@@ -17,21 +17,25 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
 /**
- * How large a packet may be. A client drops the connection on which a larger answer comes, a server the one on which a
- * larger request does. Each has a {@code jute.maxbuffer} of its own; they are meant to be set to the same.
+ * How large a packet may be. A client drops the connection if an answer exceeds its limit, and a server drops it if a
+ * request does. Each side has its own {@code jute.maxbuffer}; operators are meant to set all of them to the same
+ * value. Requests are measured before they are sent, because a request that is too large costs the connection and
+ * everything under way on it.
  */
 public final class PacketLimit {
     public static final int DEFAULT = ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT;
 
-    private static final int REQUEST_HEADER = 8;
+    private static final int REQUEST_HEADER = 8; // the number and the type of the request
 
-    /** The bytes in front of each operation of a {@code multi}, and behind the last one. */
+    /** The bytes before each operation of a {@code multi}, and after the last one: type, end mark and error code. */
     private static final int OPERATION_HEADER = 9;
 
+    /** The bytes of a {@code multi} without any operation. */
     public static final int AROUND_OPERATIONS = REQUEST_HEADER + OPERATION_HEADER;
 
     private PacketLimit() {}
 
+    /** The limit of the client on a handle, in bytes. */
     public static int of(ZooKeeperOperations operations) {
         return operations
                 .handle()
@@ -39,7 +43,10 @@ public final class PacketLimit {
                 .orElse(DEFAULT);
     }
 
-    /** The bytes of one create in a {@code multi}: flags, path, data, and the ACL with its entries. */
+    /**
+     * The bytes of one create in a {@code multi}: flags, path, data, and the ACL with its entries. It is computed
+     * from lengths alone, so that each acquire can afford it.
+     */
     public static long sizeOfCreate(String path, byte[] data, List<ACL> acl) {
         long size = OPERATION_HEADER + 3L * Integer.BYTES + sizeOf(path) + data.length;
         for (int i = 0; i < acl.size(); i++) {
@@ -53,7 +60,7 @@ public final class PacketLimit {
         return Integer.BYTES + Utf8.encodedLength(text);
     }
 
-    /** The bytes of a {@code multi} on the wire; a chroot, which the client puts in front of each path, apart. */
+    /** The bytes of a {@code multi} on the wire, without the chroot that the client puts in front of each path. */
     public static int sizeOf(List<Op> operations) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try {

@@ -34,12 +34,15 @@ import org.ietf.jgss.Oid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The SASL login of a client. ZooKeeper's client only logs why a login failed, and then connects as nobody. So before a
- * handle is opened, the login is tried: it must succeed, and for Kerberos the KDC must know one of the servers. That a
- * connection is not used before its own login has succeeded, {@link HandleStates} sees to.
+ * Tries the SASL login of a client in advance. ZooKeeper's client only logs the failure of a login, and then connects
+ * without an identity: nodes that it creates may be open to the world. So before a handle is opened, the login must
+ * succeed here. With Kerberos, the KDC must also know one of the servers. {@link HandleStates} makes sure that a
+ * connection is not used before its own login has succeeded.
+ *
+ * <p>The methods that log in block and must not run on the engine thread.
  */
 public final class SaslLogin {
-    private static final String KERBEROS = "1.2.840.113554.1.2.2";
+    private static final String KERBEROS = "1.2.840.113554.1.2.2"; // the object identifier of its GSS-API mechanism
 
     private static final String SECTION = ZKClientConfig.LOGIN_CONTEXT_NAME_KEY;
     private static final String ANONYMOUS = "; to connect as nobody, set " + ZKClientConfig.ENABLE_CLIENT_SASL_KEY
@@ -47,7 +50,7 @@ public final class SaslLogin {
 
     private final ZKClientConfig config;
     private final List<HostAndPort> servers;
-    private final String section;
+    private final String section; // of the JAAS configuration
 
     public SaslLogin(@Nullable ZKClientConfig config, List<HostAndPort> servers) {
         this.config = config == null ? new ZKClientConfig() : config;
@@ -55,7 +58,7 @@ public final class SaslLogin {
         this.section = this.config.getProperty(SECTION, ZKClientConfig.LOGIN_CONTEXT_NAME_KEY_DEFAULT);
     }
 
-    /** Whether something was set that only a login gives a meaning to. */
+    /** Whether the user has set anything that has a meaning only with a login. */
     public boolean isWanted() {
         return config.isSaslClientEnabled()
                 && (config.getJaasConfKey() != null
@@ -68,7 +71,9 @@ public final class SaslLogin {
                         || hasSection());
     }
 
-    /** Whether a connected handle of the application's has an identity to give and goes on without it. */
+    /**
+     * Whether a connected handle of the application's should have an identity, by its settings, but works without it.
+     */
     static boolean isMissing(ZooKeeper handle) {
         ZooKeeperSaslClient login = handle.getSaslClient();
         return (login == null || login.isFailed()) && new SaslLogin(handle.getClientConfig(), List.of()).isWanted();
@@ -86,12 +91,14 @@ public final class SaslLogin {
         return Configuration.getConfiguration().getAppConfigurationEntry(section);
     }
 
-    /** Tries it; empty if all is well. Blocks for as long as the login modules do, which may be minutes. */
+    /**
+     * Logs in and out again; empty if that works. Blocks for as long as the login modules do, which may be minutes.
+     */
     public Optional<Obstacle> trouble() {
         AppConfigurationEntry[] entries;
         try {
             entries = entries();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException e) { // there is no configuration, or none that can be read
             return failed("the JAAS configuration" + file() + " cannot be read: " + TlsSettings.reason(e), e);
         }
         if (entries == null) {
@@ -114,7 +121,8 @@ public final class SaslLogin {
     }
 
     private void answer(Callback[] callbacks) {
-        // As with ZooKeeper's client, nobody is there to be asked.
+        // A login module that asks for a name or a password gets no answer, as with ZooKeeper's client: nobody is
+        // there to type it.
     }
 
     private String file() {
@@ -122,6 +130,7 @@ public final class SaslLogin {
         return file == null ? "" : " " + Printable.of(file);
     }
 
+    /** Adds what to check to the reason of a failed login. If a keytab cannot be read, the advice names it. */
     private String explain(Throwable failure, AppConfigurationEntry[] entries) {
         String advice = Stream.of(entries)
                 .flatMap(entry -> Stream.ofNullable(entry.getOptions().get("keyTab")))
@@ -141,7 +150,10 @@ public final class SaslLogin {
         return Optional.of(Obstacle.ofIdentity("the SASL login failed: " + why + ANONYMOUS, cause));
     }
 
-    /** What is wrong with each of the servers; empty if it is only with some, as the next try may find another. */
+    /**
+     * Asks the KDC for a ticket for each server; empty as soon as it gives one. If only some servers are unknown to
+     * the KDC, that is no trouble, because the client may connect to another one.
+     */
     private Optional<Obstacle> serviceTrouble(Subject user) {
         Optional<Obstacle> last = Optional.empty();
         if (user.getPrincipals(KerberosPrincipal.class).isEmpty()) {
@@ -152,7 +164,7 @@ public final class SaslLogin {
                 askForTicket(user, principal(server));
                 return Optional.empty();
             } catch (UnknownHostException e) {
-                // A connection fails, too, and tells of that.
+                // The connection to this server will fail as well, and the diagnosis of that names the reason.
             } catch (GSSException e) {
                 last = failed(
                         "there is no ticket for the server " + Printable.of(principalOrName(server)) + ": "
@@ -174,7 +186,7 @@ public final class SaslLogin {
         }
     }
 
-    /** As ZooKeeper's client makes it. */
+    /** The Kerberos principal of a server, composed in the same way as ZooKeeper's client does. */
     private String principal(HostAndPort server) throws UnknownHostException {
         String given = config.getProperty(ZKClientConfig.ZOOKEEPER_SERVER_PRINCIPAL);
         if (given != null) {

@@ -10,7 +10,10 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception.SSLContextException;
 
-/** What a ZooKeeper configuration says of TLS. */
+/**
+ * Reads the TLS settings of a ZooKeeper configuration, and explains what is wrong with them. ZooKeeper's client only
+ * logs a TLS failure and keeps trying, so the application would merely see that it never gets a connection.
+ */
 public final class TlsSettings {
     private static final String NETTY = "ClientCnxnSocketNetty";
 
@@ -21,8 +24,8 @@ public final class TlsSettings {
     }
 
     /**
-     * Refuses settings that cannot work with any server: the connection would not be encrypted, or a key or trust store
-     * cannot be loaded. ZooKeeper's client would only log that and keep trying.
+     * Throws an IllegalArgumentException for settings that cannot work with any server: the connection would not be
+     * encrypted, or a key store or trust store cannot be loaded.
      */
     public static void check(ZKClientConfig config) {
         if (!isOn(config)) {
@@ -48,7 +51,8 @@ public final class TlsSettings {
     }
 
     /**
-     * The message of an error and, if it is another one, that of its first cause, such as the path that was not found.
+     * The message of an error, followed by that of its root cause unless it repeats it. Often only the root cause
+     * names the file that is missing.
      */
     public static String reason(Throwable error) {
         Throwable root = Throwables.getRootCause(error);

@@ -16,19 +16,22 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A handle of the application's, whose own watcher belongs to the application. But every pending watch is told of
- * session events too, so an exists-watch on a private path that never exists hears them for us.
+ * Follows the states of a handle that belongs to the application. The default watcher of that handle belongs to the
+ * application, too, so this library cannot hear session events there. But ZooKeeper reports session events to every
+ * pending watch as well. So an exists-watch on a private path that never exists hears them for us.
+ *
+ * <p>Its methods run on the engine thread, except for {@link #onEvent}, which runs on the event thread of the handle.
  */
 public final class WrappedHandle {
-    private static final Duration RETRY = Duration.ofMillis(100);
+    private static final Duration RETRY = Duration.ofMillis(100); // before the watch is set again
 
     private final ZooKeeper handle;
     private final EngineScheduler scheduler;
     private final HandleStates states;
-    private final String path;
-    private final HandleWatches.Stub ear = new HandleWatches.Stub(true, this::onEvent);
-    private Runnable onEnd = () -> {};
-    private volatile boolean stopped;
+    private final String path; // of the watch; never exists
+    private final HandleWatches.Stub ear = new HandleWatches.Stub(true, this::onEvent); // hears session events
+    private Runnable onEnd = () -> {}; // releases what the handle refers to
+    private volatile boolean stopped; // the client has ended
 
     private WrappedHandle(ZooKeeper handle, EngineScheduler scheduler, HandleStates states) {
         this.handle = handle;
@@ -37,20 +40,27 @@ public final class WrappedHandle {
         this.path = "/zkrecipes-" + NodeId.next(scheduler.random());
     }
 
+    /**
+     * Begins to work on the application's handle. It is usable at once if it is connected and has the identity that
+     * it should have.
+     */
     public static ZooKeeperOperations open(ZooKeeper handle, EngineScheduler scheduler, Consumer<State> told) {
         HandleStates states = new HandleStates(told, scheduler);
         WrappedHandle listener = new WrappedHandle(handle, scheduler, states);
         listener.listen();
-        // Looked at after the watch's request was sent: if the connection goes now, that request is answered with it.
+        // The state is read after the request for the watch was sent: if the connection is lost now, the answer to
+        // that request tells.
         boolean isUsable = handle.getState() == ZooKeeper.States.CONNECTED && !SaslLogin.isMissing(handle);
         State now = isUsable ? State.CONNECTED : State.CONNECTING;
-        // Its event thread is the application's, too: it hands over what it brings, and runs nothing for the engine.
+        // The event thread of this handle is the application's, too. It hands over what it brings, and runs nothing
+        // for the engine.
         HandleOperations operations =
                 new HandleOperations(handle, states.foundIn(now), scheduler, false, listener::stop);
-        listener.onEnd = operations::close; // the handle may be kept though its session has ended
+        listener.onEnd = operations::close; // the application may keep the handle though its session has ended
         return operations;
     }
 
+    /** Sets the watch. Its answer also tells the state of the handle at that time. */
     private void listen() {
         if (!stopped) {
             handle.exists(
@@ -62,7 +72,8 @@ public final class WrappedHandle {
         stopped = true;
         ear.silence();
         if (handle.getState().isAlive()) {
-            // If that is lost, the watch stays. Removed with "local = true", it would hide the loss from the
+            // If this request is lost with the connection, the silent watch stays. With "local = true" the watch
+            // would go for certain, but ZooKeeper's client would hide the loss of the connection from the
             // application.
             handle.removeAllWatches(path, Watcher.WatcherType.Any, false, (rc, asked, ctx) -> {}, null);
         }
@@ -92,6 +103,7 @@ public final class WrappedHandle {
         }
     }
 
+    /** Hears session events. Somebody may create the private path all the same, which uses up the watch. */
     private void onEvent(WatchedEvent event) {
         if (event.getType() == Watcher.Event.EventType.None) {
             scheduler.handOver(() -> HandleStates.of(event.getState(), false).ifPresent(this::onState));
@@ -100,6 +112,7 @@ public final class WrappedHandle {
         }
     }
 
+    /** Reports a state, and lets go of the handle once its session has ended. */
     private void onState(State state) {
         states.onEvent(state);
         if (state.isFinal()) {

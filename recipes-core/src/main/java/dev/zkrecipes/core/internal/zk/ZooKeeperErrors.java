@@ -13,7 +13,10 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** The errors for the application when ZooKeeper refuses a request, or the engine fails in one. */
+/**
+ * Composes the errors for the application when ZooKeeper refuses a request, or when the engine fails in one. Each
+ * message names the lock, what was attempted, and what to do.
+ */
 public final class ZooKeeperErrors {
     public static final String CREDENTIALS_REFUSED =
             "ZooKeeper refused the credentials of this client, or requires some that it did not give"
@@ -21,15 +24,20 @@ public final class ZooKeeperErrors {
                     + " or its SASL login failed (the log of org.apache.zookeeper tells more); check its auth settings,"
                     + " and the server's";
 
-    public static final String CREATE_PATH = "create the path ";
-    public static final String CHANGE_DATA = "change the data of ";
+    public static final String CREATE_PATH = "create the path "; // needs rights on the node above, see rightsTo()
+    public static final String CHANGE_DATA = "change the data of "; // needs WRITE on the path, see rightsTo()
 
     private ZooKeeperErrors() {}
 
+    /** The error when a server does not accept the credentials of this client. */
     public static LockAccessException credentialsRefused(String consequence) {
         return new LockAccessException(CREDENTIALS_REFUSED + ": " + consequence);
     }
 
+    /**
+     * The error for an answer that is a refusal. {@code what} names the attempt as in "create the path /a". The value
+     * of the answer tells how large the node is if the answer was too large.
+     */
     public static LockException of(String lockPath, String what, Answer<?> answer) {
         Code code = answer.code();
         String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
@@ -61,7 +69,7 @@ public final class ZooKeeperErrors {
                 "a node on the path is ephemeral and can have no children, choose another path";
             case NOTREADONLY -> "the server is read-only, use a handle that was opened with canBeReadOnly = false";
             case QUOTAEXCEEDED -> "a quota on the path is exceeded, raise it";
-            case UNIMPLEMENTED -> // reads in a multi, for one, came with 3.6
+            case UNIMPLEMENTED -> // reads in a multi, for example, came with 3.6
                 "the server does not know that request, so it is older than 3.6, the oldest that this library works"
                         + " with: upgrade all servers, then make a new client";
             case EPHEMERALONLOCALSESSION ->
@@ -74,7 +82,10 @@ public final class ZooKeeperErrors {
         };
     }
 
-    /** An exception during a request: our own says what is wrong, also with a driver; any other is a defect of ours. */
+    /**
+     * The error for an exception during a request. An exception of this library says already what is wrong, which may
+     * be the driver; anything else is a bug in the engine.
+     */
     public static LockException ofEngine(String subject, Throwable thrown) {
         return thrown instanceof LockException known
                 ? known
@@ -82,6 +93,7 @@ public final class ZooKeeperErrors {
                         "the lock engine failed on " + subject + " (" + thrown + "); please report this", thrown);
     }
 
+    /** How much there is to read, if that is known; empty otherwise. */
     private static String size(@Nullable Object known) {
         if (known instanceof Children children) {
             return ": there are " + children.stat().getNumChildren() + " children";

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -62,6 +63,31 @@ class ObservedRequestTest {
         if (begun != null) {
             throw new AssertionError(begun);
         }
+    }
+
+    /** A lease that is closed later is closed by the engine, which must not wait for what an observer does. */
+    @Test
+    void releaseByTheEngine_isToldOnACallbackThread() throws InterruptedException {
+        List<Duration> told = new ArrayList<>();
+        List<Runnable> callbacks = new ArrayList<>();
+        ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
+                .callbackExecutor(callbacks::add)
+                .observer(request -> new LockObserver.Progress() {
+                    @Override
+                    public void onReleased(Duration held) {
+                        told.add(held);
+                    }
+                })
+                .build();
+        Lease lease = new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
+                .threadOwned()
+                .acquire();
+        var unused = lease.closeAfter(Duration.ofSeconds(3));
+        scheduler.engine.advance(Duration.ofSeconds(5));
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(told).as("on the engine thread").isEmpty();
+        List.copyOf(callbacks).forEach(Runnable::run);
+        assertThat(told).containsExactly(Duration.ofSeconds(3));
     }
 
     @Test
