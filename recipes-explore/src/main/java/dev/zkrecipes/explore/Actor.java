@@ -27,16 +27,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that asks for the lock a few times, one request after the other or beside it: asynchronously, with a limit
- * of time, by a try, or for two modes one inside the other; waits, gives up or is interrupted; holds for a while and
- * gives back.
+ * A simulated process that requests the lock a few times, one request after the other or several at once. It requests
+ * asynchronously, with a time limit, by a try, or for two modes one inside the other. It waits, gives up or is
+ * interrupted; it holds the lock for a while and releases it.
  *
- * <p>A call that blocks lets everything else happen before it returns. Calls can be inside each other only as calls of
- * one thread are, so one process at a time makes them; the others ask asynchronously meanwhile.
+ * <p>A blocking call lets everything else happen before it returns. All runs on one thread, so blocking calls could
+ * only be nested in one another. So one process at a time makes them, and the others request asynchronously
+ * meanwhile.
  */
 final class Actor {
     private static final int MILLIS = 25;
-    /** The timers of a client at rest: by the first it notices that its process was stopped. */
+    /** The number of timers of a client at rest. With this one it notices that its process has stood still. */
     private static final int OWN_TIMERS = 1;
 
     private final Schedule schedule;
@@ -46,10 +47,10 @@ final class Actor {
     private final ZooKeeperClient client;
     private final List<InterProcessLock> locks;
     private final BlockingCalls calls;
-    private final Set<Lease> heldAsync = Sets.newIdentityHashSet();
-    private final Set<Lease> listening = Sets.newIdentityHashSet();
-    private int left;
-    private int running;
+    private final Set<Lease> heldAsync = Sets.newIdentityHashSet(); // leases of asynchronous requests that are open
+    private final Set<Lease> listening = Sets.newIdentityHashSet(); // those that release when asked
+    private int left; // requests still to be made
+    private int running; // requests and holds that have not ended
 
     Actor(Schedule schedule, int number, int requests) {
         this.schedule = schedule;
@@ -121,7 +122,7 @@ final class Actor {
         left--;
         running++;
         if (choices().chance(schedule.lock().needsManyRequests() ? 700 : 300)) {
-            scheduler.after(duration(16), this::next); // beside this one
+            scheduler.after(duration(16), this::next); // another request at the same time
         }
         int which = choices().next(locks.size());
         int kind = choices().next(8);
@@ -161,7 +162,7 @@ final class Actor {
                 }
             });
         }
-        // Told on the engine thread, as the callback executor says.
+        // The callback executor of this client runs callbacks on the engine thread.
         CompletableFuture<Void> told = future.handle((lease, failure) -> {
             if (lease != null) {
                 onLease(lease);
@@ -194,7 +195,7 @@ final class Actor {
         scheduler.after(time, () -> endHold(lease));
     }
 
-    /** Ends a hold when its time is over, or when it is asked to, whichever comes first. */
+    /** Ends a hold when its time is over or when somebody asks for it, whichever comes first. */
     private void endHold(Lease lease) {
         if (heldAsync.remove(lease)) {
             listening.remove(lease);
@@ -203,7 +204,10 @@ final class Actor {
         }
     }
 
-    /** So long that no request that may hold beside it can still be asleep, unless it was forgotten. */
+    /**
+     * Holds for so long that by then every request that may hold beside it is awake, unless the engine has forgotten
+     * it.
+     */
     private void holdLong(Lease lease) {
         Duration time = Schedule.SESSION.multipliedBy(4);
         List<QueuedNode> asleep = new ArrayList<>();
@@ -236,7 +240,10 @@ final class Actor {
         scheduler.after(Duration.ZERO, this::done);
     }
 
-    /** Why a request for one of these that waits may end without the lock, although its client is open. */
+    /**
+     * Whether a waiting request for one of these locks may end in this way without the lock, although its client is
+     * open.
+     */
     boolean mayEnd(@Nullable Throwable failure, List<Integer> asked, long begin) {
         return neverMayHold(failure, asked, begin)
                 || mayHaveLostPlace(failure)
@@ -247,7 +254,10 @@ final class Actor {
         return schedule.lock().losesPlaces() && failure instanceof QueuePlaceLostException && !schedule.isCalmForLong();
     }
 
-    /** A rule that its server may have shown since it asked for one of these made that impossible. */
+    /**
+     * Whether the failure is a refusal by a rule that the server may have shown since the request was made, and that
+     * never grants one of these locks.
+     */
     boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
         ChangingRule changing = schedule.lock().changingRule();
         if (changing == null || !(failure instanceof LockRefusedException) || failure.getCause() != null) {
@@ -259,7 +269,10 @@ final class Actor {
                         schedule.judge().turns().neverMayHold(changing.kinds().get(which), since));
     }
 
-    /** A driver that throws, as one that waits for nothing does, is named before the request that it fails. */
+    /**
+     * Reports a request that failed without a reason. If the driver threw, as it does when it waits for nothing, the
+     * driver is named rather than the request.
+     */
     void turnedAway(String promise, @Nullable Throwable failure) {
         boolean byDriver = failure instanceof LockRefusedException && failure.getCause() != null;
         schedule.judge().accuse(byDriver ? "the driver answers" : promise, name + ": " + failure + cause(failure));
@@ -278,7 +291,7 @@ final class Actor {
 
     // ---- The end.
 
-    /** Asks once more, when nobody else is there. */
+    /** Makes one more request, when nobody else is there. */
     CompletableFuture<Lease> askAtTheEnd() {
         tell("asks when nobody is there");
         return locks.get(0).acquireAsync();
@@ -290,7 +303,7 @@ final class Actor {
         client.close();
     }
 
-    /** What should no longer be there when everything is released. */
+    /** Names what should be gone when everything is released. */
     List<String> leftovers() {
         List<String> found = new ArrayList<>();
         if (process.watches() > 0) {

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a process to give a lock back: to its holders, or to one participant. Each one ends, and a node that
- * is said to be gone is gone. {@link Schedule} finds those that do not end.
+ * The requests of a process to release a lock, made to its holders or to one participant. Each request must end, and
+ * a node that is reported as gone must be gone. {@link Schedule} finds requests that do not end.
  */
 final class AskingBack {
     private final Schedule schedule;
@@ -97,12 +97,12 @@ final class AskingBack {
         }
     }
 
-    /** Whether a node with this data carries a request to give it back; see docs/versions.md. */
+    /** Whether a node with this data carries a request to release it; see docs/versions.md. */
     static boolean isAsked(byte[] data) {
         return marks(data).findAny().isPresent();
     }
 
-    /** Whether one of these requests deletes the node when the grace period is over. */
+    /** Whether one of the requests in this data deletes the node when its grace period is over. */
     static boolean mayBeBroken(byte[] data) {
         return marks(data).anyMatch(mark -> !mark.matches("\\S+ - .*"));
     }

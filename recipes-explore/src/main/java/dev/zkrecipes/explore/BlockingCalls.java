@@ -17,13 +17,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The calls of a process that block, as a thread makes them: a try, with a limit of time or none, holds inside one
- * another, and changes of the rule. Each is over when its locks are given back.
+ * The blocking calls of a process, made as a thread makes them: tries, acquires with or without a time limit, holds
+ * inside one another, and changes of the rule. A call includes the hold that it leads to, and is over when the locks
+ * are released.
  */
 final class BlockingCalls {
     /** How long an answer from the server may take. */
     static final Duration ANSWER = Schedule.SESSION.dividedBy(3);
-    /** How long a server may show what is no longer so. */
+    /** How long a server may show a state that is out of date. */
     static final Duration MOST_BEHIND = Schedule.SESSION.multipliedBy(4).dividedBy(3);
 
     private static final Duration LONG = Duration.ofMinutes(5);
@@ -42,9 +43,9 @@ final class BlockingCalls {
     }
 
     /**
-     * Acquires a lock, or one inside the other.
+     * Acquires a lock, or one lock inside another.
      *
-     * @param kind of call, 4 to 7
+     * @param kind the kind of the call, 4 to 7
      */
     void acquire(int which, int kind) {
         InterProcessLock lock = locks.get(which);
@@ -92,7 +93,7 @@ final class BlockingCalls {
                 () -> new AskingBack(schedule, actor, this, client).ask(locks.get(which)));
     }
 
-    /** Something that acquires nothing. */
+    /** A call that acquires nothing. */
     @FunctionalInterface
     private interface Request {
         void make() throws InterruptedException;
@@ -112,7 +113,7 @@ final class BlockingCalls {
         }
     }
 
-    /** Tries, and must not be told that a free lock is busy. */
+    /** Tries, and checks that a free lock is not reported as busy. */
     private Optional<Lease> tryAcquire(InterProcessLock lock) throws InterruptedException {
         long begin = schedule.simulation().now();
         Optional<Lease> lease = timed(ANSWER, lock::tryAcquire);
@@ -127,7 +128,7 @@ final class BlockingCalls {
         return timed(limit.isZero() ? ANSWER : limit, () -> lock.tryAcquire(limit));
     }
 
-    /** A call that must end in time. */
+    /** Makes a call, and checks that it ends in time. */
     <T> T timed(Duration limit, Call<T> call) throws InterruptedException {
         long begin = schedule.simulation().now();
         try {
@@ -166,7 +167,7 @@ final class BlockingCalls {
         }
     }
 
-    /** The outer one is released first. */
+    /** Acquires one lock inside another, and releases the outer one first. */
     private void nest(Nesting nesting) throws InterruptedException {
         InterProcessLock outer = locks.get(nesting.outer());
         actor.tell("takes " + outer.path() + " and then the other mode, or the same again");
@@ -190,7 +191,7 @@ final class BlockingCalls {
         }
     }
 
-    /** Acquires, and waits for longer than anything goes wrong. */
+    /** Acquires, and waits for longer than any fault lasts. */
     private Optional<Lease> acquireToTheEnd(InterProcessLock lock, Lease outer) throws InterruptedException {
         try {
             if (actor.choices().chance(500)) {
@@ -220,7 +221,9 @@ final class BlockingCalls {
         }
     }
 
-    /** Some of the answers come with the next connection, and some never. */
+    /**
+     * Verifies a lease while no server can be reached. Some answers come with the next connection, and some never.
+     */
     private void verifyThroughAnOutage(Lease lease) throws InterruptedException {
         schedule.cutOff(actor);
         for (int i = 0; i < 3; i++) {
@@ -233,7 +236,9 @@ final class BlockingCalls {
         }
     }
 
-    /** Whether its node was there, by the order of the transactions, before it is asked. */
+    /**
+     * Verifies a lease. Whether its node was there, by the order of the transactions, is determined before the call.
+     */
     private void verify(Lease lease) throws InterruptedException {
         boolean wasThere = schedule.judge().allNodesAreThere(lease);
         actor.tell("verifies " + lease.path());

@@ -9,8 +9,8 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * A rule that the lock's node holds and that any process may change at any time, as a {@link
- * dev.zkrecipes.core.spi.SharedRuleDriver} has one: a semaphore's limit.
+ * A rule that is kept in the data of the lock's node, and that any process may change at any time, as with a
+ * {@link dev.zkrecipes.core.spi.SharedRuleDriver}. An example is the limit of a semaphore.
  *
  * <pre>{@code
  * ChangingRule limits = new ChangingRule(
@@ -21,29 +21,29 @@ import java.util.function.Function;
  *                 (client, path) -> semaphore(client, path).resize(4)));
  * }</pre>
  *
- * @param under what the lock promises under the data of its node
+ * @param under what the lock promises while its node has this data
  * @param kinds the kinds of the locks that the maker makes, in the same order: their node names without id and number
  * @param changes what a process may do to the rule
  */
 public record ChangingRule(Function<byte[], Rule> under, List<String> kinds, List<Change> changes) {
 
-    /** Changes the rule. */
+    /** A change of the rule. */
     @FunctionalInterface
     public interface Change {
         /**
-         * Changes it and returns when that is done.
+         * Changes the rule, and returns when that is done.
          *
-         * @param client the process' client
-         * @param path the lock's path
+         * @param client the client of the process
+         * @param path the path of the lock
          * @throws InterruptedException if the thread is interrupted while it waits
          */
         void make(ZooKeeperClient client, String path) throws InterruptedException;
     }
 
     /**
-     * A changing rule.
+     * Makes a changing rule.
      *
-     * @param under what the lock promises under the data of its node
+     * @param under what the lock promises while its node has this data
      * @param kinds the kinds of the locks that the maker makes; copied
      * @param changes what a process may do to the rule; copied
      */

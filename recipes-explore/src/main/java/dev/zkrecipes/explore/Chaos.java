@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Faults, one after the other, until there were enough of them. */
+/** Causes faults, one after the other, until there were enough of them. */
 final class Chaos {
     private static final int MILLIS = 25;
     private static final int TRIES = 40;
@@ -21,10 +21,10 @@ final class Chaos {
     private final Schedule schedule;
     private final SimulatedZooKeeper ensemble;
     private final List<FaultKind> kinds;
-    private int left;
-    private int hunts;
-    private int traps;
-    private long lastTrouble;
+    private int left; // faults still to be caused
+    private int hunts; // looks for a waiter that are under way
+    private int traps; // set for the next release in front of a waiter
+    private long lastTrouble; // when the effects of all faults so far are over
 
     Chaos(Schedule schedule, Set<FaultKind> kinds, int count) {
         this.schedule = schedule;
@@ -38,7 +38,7 @@ final class Chaos {
         return left == 0 && hunts == 0 && !ensemble.isTroubled();
     }
 
-    /** By then, all that heals by itself after a fault has healed. */
+    /** Whether the faults have been over for this long. By then, everything has recovered that recovers by itself. */
     boolean isOverFor(Duration time) {
         return isOver() && schedule.simulation().now() - lastTrouble > time.toNanos();
     }
@@ -102,7 +102,7 @@ final class Chaos {
         }
     }
 
-    /** No server can be reached from a process, which is about to ask for something. */
+    /** Cuts a process off from all servers, just before it asks for something. */
     void cutOff(Actor victim) {
         if (left > 0 && kinds.contains(FaultKind.OUTAGE)) {
             lastTrouble = Math.max(lastTrouble, healed());
@@ -110,7 +110,10 @@ final class Chaos {
         }
     }
 
-    /** An engine is in most danger when a waiter loses its place just before its turn. */
+    /**
+     * Chooses a kind of fault. A waiter that loses its place just before its turn puts an engine in most danger, so
+     * that kind is chosen more often.
+     */
     private FaultKind kind() {
         return kinds.contains(FaultKind.LOST_PLACE) && choices().chance(200)
                 ? FaultKind.LOST_PLACE
@@ -122,12 +125,15 @@ final class Chaos {
         return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
     }
 
-    /** The engine counts on server threads that do not stand still for longer. */
+    /** A session time-out at most: the engine relies on threads of a server not standing still for longer. */
     private Duration atMostATimeOut() {
         return Schedule.SESSION.multipliedBy(choices().next(17)).dividedBy(16);
     }
 
-    /** Waits until a request waits, and half of the time until the one in front of it releases by itself. */
+    /**
+     * Waits until a request waits, and takes its place. In half of the cases it does so only when the holder in front
+     * of the waiter releases by itself.
+     */
     private void hunt(int tries) {
         Optional<QueuedNode> front = schedule.lockNodes().stream()
                 .filter(place -> !behind(place).isEmpty())
@@ -145,7 +151,7 @@ final class Chaos {
         }
     }
 
-    /** A lease is being released: its node is about to go. */
+    /** A lease is being released, so its nodes are about to go. */
     void onClosing(List<QueuedNode> nodes) {
         Optional<QueuedNode> front =
                 nodes.stream().filter(place -> !behind(place).isEmpty()).findFirst();
@@ -155,7 +161,7 @@ final class Chaos {
         }
     }
 
-    /** The next one after it in its queue, if that waits. */
+    /** The next node behind this one in its queue, if that node waits. */
     private List<QueuedNode> behind(QueuedNode front) {
         List<QueuedNode> queue = schedule.lockNodes().stream()
                 .filter(place -> place.lockPath().equals(front.lockPath()))
@@ -186,7 +192,7 @@ final class Chaos {
         }
     }
 
-    /** Within the time that a few messages take. */
+    /** Runs this within the time that a few messages take. */
     private void soon(Runnable what) {
         schedule.simulation().after(Duration.ofMillis(choices().next(12)), what);
     }
@@ -198,7 +204,7 @@ final class Chaos {
         }
     }
 
-    /** Those that wait for it look again only after a long while. */
+    /** Deletes a held node without a watch event. Requests that wait for it look again only after a long while. */
     private void deleteUntold() {
         Optional<QueuedNode> held = schedule.lockNodes().stream()
                 .filter(schedule.judge()::isGranted)
@@ -213,7 +219,7 @@ final class Chaos {
     private void onSomeNode(boolean delete) {
         List<QueuedNode> nodes = new ArrayList<>(schedule.lockNodes());
         if (!nodes.isEmpty()) {
-            boolean first = choices().chance(500); // it is likely to hold
+            boolean first = choices().chance(500); // the first node is likely to hold
             String path = nodes.get(first ? 0 : choices().next(nodes.size())).path();
             if (delete) {
                 delete(path);

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public final class ExploredLock {
-    /** Where the locks are. */
+    /** The path of all explored locks. */
     static final String PATH = "/locks";
 
     static final Duration FOR_EVER = Duration.ofDays(36_500);
@@ -34,7 +34,7 @@ public final class ExploredLock {
     private final String name;
     private final Rule rule;
     private final Maker maker;
-    // Changed only in a copy that nobody has seen yet.
+    // These fields are changed only in a copy that nobody has seen yet.
     private List<Nesting> nestings = List.of();
     private UnaryOperator<ZooKeeperOperations> port = UnaryOperator.identity();
     private int localHandoffs;
@@ -44,20 +44,20 @@ public final class ExploredLock {
     private boolean losesPlaces;
     private boolean manyRequests;
 
-    /** Makes what one process uses. */
+    /** Makes the locks that one process uses. */
     @FunctionalInterface
     public interface Maker {
         /**
-         * {@return the locks, or the modes of one lock, at least one} A process asks for one of them at a time, by any
-         * of its methods.
+         * {@return the locks, or the modes of one lock, at least one} A process requests one of them at a time, by
+         * any of its methods.
          *
-         * @param client the process' client
-         * @param path a path that is all theirs
+         * @param client the client of the process
+         * @param path a path that nothing else uses
          */
         List<InterProcessLock> make(ZooKeeperClient client, String path);
     }
 
-    /** Two locks of which a thread that holds the first may take the second and then give back the first. */
+    /** Two locks. A thread that holds the outer one may acquire the inner one, and then release the outer one. */
     record Nesting(int outer, int inner) {}
 
     private ExploredLock(String name, Rule rule, Maker maker) {
@@ -81,10 +81,10 @@ public final class ExploredLock {
     }
 
     /**
-     * {@return a lock}
+     * {@return a lock to explore}
      *
-     * @param name what to call it
-     * @param rule what it promises, on each path where it has nodes
+     * @param name what reports call it
+     * @param rule what it promises, on each path on which it has nodes
      * @param maker makes it in each process
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
@@ -95,11 +95,11 @@ public final class ExploredLock {
     }
 
     /**
-     * {@return this lock, where a thread may take one while it holds another: the same one, if it is re-entrant, or the
-     * shared mode beside the exclusive one} It then gives back the outer one first.
+     * {@return this lock, where a thread may acquire one lock while it holds another: the same lock, if it is
+     * re-entrant, or the shared mode beside the exclusive one} The thread then releases the outer one first.
      *
-     * @param outer which of what the maker makes, from 0
-     * @param inner the other one
+     * @param outer the index of the outer lock in the maker's list
+     * @param inner the index of the inner lock in the maker's list
      */
     public ExploredLock withNesting(int outer, int inner) {
         List<Nesting> more = new ArrayList<>(nestings);
@@ -107,16 +107,19 @@ public final class ExploredLock {
         return with(copy -> copy.nestings = List.copyOf(more));
     }
 
-    /** This lock, with something around each session that does what ZooKeeper never does, as to lose an event. */
+    /**
+     * This lock with a decorator around each session that does what ZooKeeper never does, for example loses an event.
+     * With it a test proves that the explorer finds such an error.
+     */
     ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
         return with(copy -> copy.port = decorator);
     }
 
     /**
-     * {@return this lock, whose nodes may pass from holder to holder inside a process} Each process then asks for it
-     * more often.
+     * {@return this lock, whose nodes may be handed over from holder to holder inside a process} Each process then
+     * requests it more often.
      *
-     * @param most how often a node may
+     * @param most how often a node may be handed over
      */
     public ExploredLock withLocalHandoffs(int most) {
         return with(copy -> copy.localHandoffs = most);
@@ -125,15 +128,15 @@ public final class ExploredLock {
     /**
      * {@return this lock, whose processes change what it promises}
      *
-     * @param changing the rule that its node holds, which is in force once there is one
+     * @param changing the rule in the data of its node, which is in force once the node has data
      */
     public ExploredLock withChangingRule(ChangingRule changing) {
         return with(copy -> copy.changingRule = changing);
     }
 
     /**
-     * {@return this lock, whose processes also ask each other to give it back, and break the leases of those that do
-     * not} Some holders listen, others do not.
+     * {@return this lock, whose processes also ask each other to release it, and break the leases of processes that
+     * do not} Some holders listen, others do not.
      */
     public ExploredLock withRevocations() {
         return with(copy -> copy.revoked = true);
@@ -142,29 +145,29 @@ public final class ExploredLock {
     /**
      * {@return this lock, created with {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}}
      *
-     * @param most how long it is held at most
+     * @param most the longest time for which it may be held
      */
     public ExploredLock withHoldAtMost(Duration most) {
         return with(copy -> copy.longestHold = most);
     }
 
     /**
-     * {@return this lock, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away
-     * because its place in the queue is gone}
+     * {@return this lock, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}} A waiter may then fail
+     * because its place in the queue is gone.
      */
     public ExploredLock withPlacesLost() {
         return with(copy -> copy.losesPlaces = true);
     }
 
     /**
-     * {@return this lock, whose processes ask more often, and for several at a time} It is so anyway for a lock {@link
-     * #withLocalHandoffs} and one {@link #withChangingRule}.
+     * {@return this lock, whose processes make more requests, and several at a time} A lock
+     * {@link #withLocalHandoffs} or {@link #withChangingRule} does so anyway.
      */
     public ExploredLock withManyRequests() {
         return with(copy -> copy.manyRequests = true);
     }
 
-    /** {@return its name} */
+    /** {@return the name of this lock} */
     public String name() {
         return name;
     }
@@ -185,7 +188,7 @@ public final class ExploredLock {
         return localHandoffs;
     }
 
-    /** Whether what may go wrong needs several requests of one process at a time. */
+    /** Whether the errors to look for need several requests of one process at a time. */
     boolean needsManyRequests() {
         return manyRequests || localHandoffs > 0 || changingRule != null;
     }

@@ -15,33 +15,33 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays a lock on a simulated ensemble, by the thousand: each seed is a schedule of requests, delays and faults, and
- * after each of its steps the lock's promises are checked.
+ * Plays a lock on a simulated ensemble, thousands of times. Each seed is a schedule of requests, delays and faults.
+ * After each step of a schedule, the explorer checks the promises of the lock:
  *
  * <ul>
- *   <li>holders do not conflict, by the order of the committed transactions
- *   <li>a lease whose node is gone is not valid, whether or not anyone knows that; if somebody else deleted it, or
- *       ended the session before its time, until the next check
- *   <li>a loss is told, once, soon after the node has gone
- *   <li>a verified lease is held
- *   <li>a lease that may be held for a limited time is not valid after that
- *   <li>no request is granted before an earlier one that is still there and that it would have to wait for, and none
- *       whose own node was gone before its turn came
- *   <li>tokens rise
- *   <li>a node that may pass on inside a process has one holder at a time, no more of them than allowed, and none after
- *   a loss
- *   <li>every waiter is granted once the faults are over, and not turned away because of them; no call reports that a
- *       free lock is busy, or ends as interrupted without an interrupt
- *   <li>a call with a time limit ends in time
- *   <li>a holder that listens is told of a request to give the lock back, once the faults are over; the requester is
- *       told when the node is gone, and not before
- *   <li>the driver answers: it does not throw, nor wait for nothing
- *   <li>the engine comes to rest: it does not loop while there is nothing to do
- *   <li>in the end no node, watch, timer or map entry is left
+ *   <li>Holders do not conflict, by the order of the committed transactions.
+ *   <li>A lease whose node is gone is not valid, whether or not anyone knows that it is gone. If somebody else has
+ *       deleted the node, or has ended the session before its time, the lease may be valid until its next check.
+ *   <li>A loss is reported once, soon after the node has gone.
+ *   <li>A verified lease is held.
+ *   <li>A lease that may be held for a limited time is not valid after that time.
+ *   <li>No request is granted before an earlier request that is still there and for which it has to wait. No request
+ *       is granted whose own node was gone before its turn came.
+ *   <li>Tokens rise.
+ *   <li>A node that may be handed over inside a process has one holder at a time. It is handed over no more often
+ *       than allowed, and not after a loss.
+ *   <li>Every waiter is granted once the faults are over, and none fails because of them. No call reports a free lock
+ *       as busy, or ends as interrupted without an interruption.
+ *   <li>A call with a time limit ends in time.
+ *   <li>A holder that listens hears of a request to release the lock, once the faults are over. The requester hears
+ *       that the node is gone, and not before it is.
+ *   <li>The driver answers: it neither throws nor waits for nothing.
+ *   <li>The engine comes to rest: it does not loop while there is nothing to do.
+ *   <li>In the end no node, watch, timer or map entry is left.
  * </ul>
  *
- * <p>Not played: guarded writes, the {@code java.util.concurrent} view, and calls from several threads of one process
- * at the same time.
+ * <p>The explorer does not play guarded writes, the {@code java.util.concurrent} view of a lock, or calls from
+ * several threads of one process at the same time.
  *
  * <pre>{@code
  * Explorer explorer = Explorer.of(mutex);
@@ -51,7 +51,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable. Each schedule runs on one thread.
  */
 public final class Explorer {
-    /** How many schedules may still be played after one that breaks a promise. */
+    /**
+     * The number of schedules that are played together. So at most this many are played after one that breaks a
+     * promise.
+     */
     private static final int PORTION = 10_000;
 
     private final ExploredLock lock;
@@ -65,9 +68,9 @@ public final class Explorer {
     }
 
     /**
-     * {@return an explorer of a lock with three processes, and all kinds of faults}
+     * {@return an explorer of a lock, with three processes and all kinds of faults}
      *
-     * @param lock what to play
+     * @param lock the lock to play
      */
     public static Explorer of(ExploredLock lock) {
         return new Explorer(Objects.requireNonNull(lock, "lock"), 3, EnumSet.allOf(FaultKind.class));
@@ -76,7 +79,7 @@ public final class Explorer {
     /**
      * {@return this explorer with another number of processes}
      *
-     * @param count at least 1
+     * @param count the number of processes, at least 1
      */
     public Explorer withClients(int count) {
         if (count < 1) {
@@ -85,7 +88,7 @@ public final class Explorer {
         return new Explorer(lock, count, faults);
     }
 
-    /** This explorer with these faults only. */
+    /** This explorer with these kinds of faults only. */
     Explorer withFaults(Set<FaultKind> kinds) {
         return new Explorer(lock, clients, Set.copyOf(kinds));
     }
@@ -94,8 +97,8 @@ public final class Explorer {
      * Plays schedules until a promise is broken, several at the same time.
      *
      * @param firstSeed the first seed; the others follow it
-     * @param count how many schedules
-     * @return the broken promise of the lowest seed; empty if all were kept
+     * @param count the number of schedules
+     * @return the broken promise with the lowest seed; empty if all promises were kept
      */
     public Optional<Violation> explore(long firstSeed, int count) {
         Optional<Violation> broken = Optional.empty();
@@ -112,7 +115,7 @@ public final class Explorer {
     /**
      * {@return the promise that is broken in a schedule; empty if all are kept}
      *
-     * @param seed which one to play
+     * @param seed the seed of the schedule to play
      */
     public Optional<Violation> play(long seed) {
         return play(Choices.random(seed), seed, null);
@@ -121,9 +124,9 @@ public final class Explorer {
     /**
      * Plays a schedule again and records what happens.
      *
-     * @param violation what was seen
-     * @return the same with its trace
-     * @throws IllegalStateException if nothing is broken this time: the lock is not deterministic
+     * @param violation the broken promise of that schedule
+     * @return the same broken promise, with its trace
+     * @throws IllegalStateException if no promise is broken this time, because the lock is not deterministic
      */
     public Violation replay(Violation violation) {
         return play(Choices.replay(violation.answers()), violation.seed(), new ArrayList<>())
@@ -132,11 +135,11 @@ public final class Explorer {
     }
 
     /**
-     * Makes a schedule in which the same promise is broken simpler, by leaving out and evening out choices, and records
-     * what happens in the simplest that it finds.
+     * Simplifies a schedule in which a promise is broken, by leaving out choices and making others plain. Records
+     * what happens in the simplest schedule that it finds.
      *
-     * @param violation what was seen
-     * @return the same promise broken in a simpler schedule, with its trace
+     * @param violation the broken promise
+     * @return the same promise, broken in a simpler schedule, with its trace
      */
     public Violation shrink(Violation violation) {
         int[] simplest = new Shrinker(answers -> play(Choices.replay(answers), violation.seed(), null)

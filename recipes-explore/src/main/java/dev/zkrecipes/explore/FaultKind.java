@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.explore;
 
-/** What can go wrong in a schedule, besides messages that are late. */
+/** What can go wrong in a schedule, besides late messages. */
 enum FaultKind {
     /** A connection breaks; what is under way may or may not arrive. */
     DISCONNECT,
@@ -11,24 +11,27 @@ enum FaultKind {
     STALL,
     /** No server can be reached from a process for a while. */
     OUTAGE,
-    /** A process stops for a while, past its session's end or not. */
+    /** A process stands still for a while, perhaps beyond the end of its session. */
     PAUSE,
     /** The ensemble ends a session. */
     EXPIRY,
     /** A follower is cut off from its leader and continues to serve reads. */
     CUT_FOLLOWER,
-    /** The leader is cut off; another one is elected; some of what was under way survives. */
+    /** The leader is cut off, and another one is elected. Some of what was under way survives. */
     DEPOSED_LEADER,
     /** An operator deletes a lock node. */
     DELETION,
-    /** An operator takes away the right to read a node that holds a lock, and deletes it: no watch tells anybody. */
+    /**
+     * An operator takes away the right to read a node that holds a lock, and deletes it. No watch reports that to
+     * anybody.
+     */
     UNTOLD_DELETION,
     /**
-     * An operator deletes the node of somebody who waits, at about the time when the one in front of it goes; that may
-     * be written to before, and the connection may break between the two.
+     * An operator deletes the node of a waiter at about the time when the node in front of it goes. Somebody may
+     * write to the node in front before that, and the connection may break between the two.
      */
     LOST_PLACE,
-    /** Somebody writes to a lock node, which spends the watches on it. */
+    /** Somebody writes to a lock node, which uses up the watches on it. */
     CHANGE,
     /** The server removes lock paths that are empty. */
     REAPING,
@@ -38,6 +41,6 @@ enum FaultKind {
     CLOSE,
     /** A connection breaks, and a thread of the server passes a write on only after the session has come back. */
     LATE_WRITE,
-    /** The servers have lost a transaction that a process has seen, and refuse its session for ever. */
+    /** The servers have lost a transaction that a process has seen, and refuse its session forever. */
     LOST_DATA
 }

@@ -14,28 +14,29 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Checks nodes that pass from holder to holder inside a process, where the ensemble sees nothing: one holder at a time,
- * in the order of their tokens, no more often than allowed, and to none after a loss.
+ * Checks nodes that are handed over from holder to holder inside a process, where the ensemble sees nothing. A node
+ * must have one holder at a time, in the order of tokens; it must not be handed over more often than allowed, and not
+ * after a loss.
  */
 final class HandOvers {
-    private final int most;
+    private final int most; // hand-overs of one node
     private final Map<String, Set<Long>> tokens = new HashMap<>(); // by node
     private final Set<String> lost = new HashSet<>();
 
-    /** A hold that is open. */
+    /** A hold that is open, with its holder and its nodes. */
     record Open(String who, Lease lease, List<String> nodes) {}
 
     HandOvers(int most) {
         this.most = most;
     }
 
-    /** A hold of this node is lost. */
+    /** The hold of these nodes is lost. */
     void onLost(List<String> nodes) {
         lost.addAll(nodes);
     }
 
     /**
-     * A node is granted.
+     * A node is granted to a holder.
      *
      * @param beside the open holds
      * @return the promise that is broken, if one is

@@ -20,9 +20,9 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the promises, by what the ensemble has committed and by what the processes are told. The order of the
- * committed transactions is the order of events: a lease whose node was deleted there is over, whether or not anyone
- * knows.
+ * Checks the promises, by comparing what the ensemble has committed with what the processes are told. The order of
+ * events is the order of the committed transactions: once a transaction has deleted the node of a lease, that lease
+ * is over, whether or not anyone knows.
  */
 final class Judge {
     private static final long MOST_LATE = Schedule.SESSION.dividedBy(2).toNanos();
@@ -31,8 +31,8 @@ final class Judge {
     private final SimulatedZooKeeper ensemble;
     private final Turns turns;
     private final List<Holding> open = new ArrayList<>();
-    private final Map<String, QueuedNode> granted = new HashMap<>();
-    private final Map<String, List<Token>> tokens = new HashMap<>();
+    private final Map<String, QueuedNode> granted = new HashMap<>(); // by path, while the node exists
+    private final Map<String, List<Token>> tokens = new HashMap<>(); // by path of the lock
     private final Set<String> deletedByOperator = new HashSet<>();
     private final Set<Long> endedByOperator = new HashSet<>();
     private final Set<String> goneBeforeTheirTurn = new HashSet<>();
@@ -41,9 +41,9 @@ final class Judge {
     private final long longestHold;
     private int grants;
     private long lastBusyAt = Long.MIN_VALUE;
-    private @Nullable BrokenPromise found;
+    private @Nullable BrokenPromise found; // the first one
 
-    /** A lease as its holder has it, who asks at every step whether it is valid, or never. */
+    /** A lease as its holder sees it. The holder asks at every step whether the lease is valid, or never. */
     private record Holding(
             SimulatedScheduler process,
             String who,
@@ -54,10 +54,13 @@ final class Judge {
             long since,
             boolean isAsked) {}
 
-    /** The token that a node was granted with, and what had made the lock's path then. */
+    /** The token with which a node was granted, and the transaction that had made the path of the lock by then. */
     private record Token(String who, QueuedNode place, long pathMadeBy, long token) {
 
-        /** Whether the two may be equal: one hold within another, or a change of mode, which keeps the number. */
+        /**
+         * Whether the two tokens may be equal: if one hold is nested in the other, or after a change of mode, which
+         * keeps the number.
+         */
         boolean mayEqual(Token other) {
             return place.equals(other.place)
                     || (place.number() == other.place.number()
@@ -97,7 +100,7 @@ final class Judge {
         }
     }
 
-    /** After each step. */
+    /** Checks all open leases, after each step. */
     void look() {
         for (Holding holding : open) {
             if (!holding.process().isPaused()) {
@@ -149,7 +152,7 @@ final class Judge {
         }
     }
 
-    /** Nobody has to ask for a lease to end. */
+    /** Checks that a lease ends in time even if nobody asks. */
     private void requireEnd(Holding holding) {
         if (now.getAsLong() - holding.since() > longestHold + MOST_LATE
                 && !holding.process().wasPausedSince(holding.since())
@@ -160,7 +163,7 @@ final class Judge {
         }
     }
 
-    /** Of a node that others delete, its holder cannot know before the next check. */
+    /** Notes that others have deleted a node, which the holder cannot know before its next check. */
     void deletedByOperator(String node) {
         deletedByOperator.add(node);
     }
@@ -169,18 +172,21 @@ final class Judge {
         return deletedByOperator.contains(node);
     }
 
-    /** Notes that a session was ended before its time, of which its holder cannot know either. */
+    /** Notes that a session was ended before its time, which the holder cannot know before its next check. */
     void endedByOperator(long session) {
         endedByOperator.add(session);
     }
 
-    /** Of leases that end by themselves, every other one is not: asking is what ends it otherwise. */
+    /**
+     * Whether the holder asks for the state of its lease. If leases end by themselves, every other holder does not:
+     * otherwise only the question might end them.
+     */
     private boolean isAsked() {
         grants++;
         return longestHold == FOR_EVER || grants % 2 == 0;
     }
 
-    /** A process was given a lease. */
+    /** A process was granted a lease. */
     void onGranted(SimulatedScheduler process, String who, Lease lease, long newestSession) {
         List<String> nodes;
         Map<String, Long> fencing;
@@ -188,7 +194,7 @@ final class Judge {
             nodes = MultiLease.guardsOf(lease).stream().map(Op::getPath).toList();
             fencing = MultiLease.tokensOf(lease);
         } catch (LockLostException e) {
-            return; // lost before it was told of, and says so
+            return; // the lease was lost before it was passed on, and reports that
         }
         long session = ensemble.committed().owner(nodes.get(0)).orElse(newestSession);
         requireHandOver(who, lease, nodes, fencing);
@@ -220,7 +226,7 @@ final class Judge {
         }
     }
 
-    /** When a node of a lock was last deleted. */
+    /** The time at which a node of a lock was last deleted. */
     long lastBusyAt() {
         return lastBusyAt;
     }
@@ -231,7 +237,7 @@ final class Judge {
                 .allMatch(holding -> holding.nodes().stream().allMatch(ensemble.committed()::exists));
     }
 
-    /** Whether a node of it carries a request to give it back. */
+    /** Whether a node of the lease carries a request to release it. */
     boolean isAskedBack(Lease lease) {
         return open.stream()
                 .filter(holding -> holding.lease() == lease)
@@ -244,7 +250,7 @@ final class Judge {
         return granted.containsKey(place.path());
     }
 
-    /** Whether a node that stands in a queue may hold, behind all that stand in front of it. */
+    /** Whether a node in a queue may hold the lock, given all nodes in front of it. */
     boolean mayHold(QueuedNode place) {
         return turns.isNow(place, ensemble.committed());
     }
@@ -253,7 +259,7 @@ final class Judge {
         return turns;
     }
 
-    /** Returns the lease's nodes, if it was one. */
+    /** Ends a lease, and returns its nodes; none if it was not open. */
     List<String> onClosing(Lease lease) {
         List<String> nodes = open.stream()
                 .filter(holding -> holding.lease() == lease)
@@ -263,7 +269,10 @@ final class Judge {
         return nodes;
     }
 
-    /** Fair, and so exclusive too: each earlier request that is still there lets it hold. */
+    /**
+     * Checks that each earlier request that is still there lets this one hold. A lock that keeps this promise is
+     * fair, and so also exclusive.
+     */
     private void requireTurn(String who, QueuedNode place) {
         if (!turns.everWas(place, ensemble.committed())) {
             List<String> front = Turns.inFrontOf(place, ensemble.committed());

@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Checks what a lease says when a node of it has gone, whoever deleted it: not valid once the session's time-out has
- * passed, and lost soon after that, which is told once and without being asked. While its process stands still, time
- * does not count.
+ * Checks what a lease reports when one of its nodes has gone, whoever deleted it. The lease must not be valid once
+ * the session time-out has passed. Soon after that it must be lost, and it must report that once and without being
+ * asked. Time does not count while the process stands still.
  */
 final class LossWatch {
     private static final Duration MOST_VALID = Schedule.SESSION;
@@ -30,15 +30,15 @@ final class LossWatch {
         lease.onLost(() -> told++);
     }
 
-    /** Whether the lease has said that it is lost, without being asked. */
+    /** Whether the lease has reported its loss without being asked. */
     boolean isTold() {
         return ended.isDone() && ended.join() == LeaseState.LOST;
     }
 
     /**
-     * A node of the lease is gone.
+     * Checks the lease after one of its nodes has gone.
      *
-     * @param isPaused whether the lease's process stands still
+     * @param isPaused whether the process of the lease stands still
      * @return the promise that is broken, if one is
      */
     Optional<BrokenPromise> onNodeGone(boolean isPaused, long now) {

@@ -10,12 +10,12 @@ import java.util.Optional;
  * A node in a queue.
  *
  * @param lockPath the path of the lock
- * @param name the node's name
+ * @param name the name of the node
  * @param kind the name without id and number, as a driver writes it
  * @param number the sequence number
  */
 record QueuedNode(String lockPath, String name, String kind, long number) implements Comparable<QueuedNode> {
-    private static final int ID = 33;
+    private static final int ID = 33; // the length of an id with its dash
     private static final int DIGITS = 10;
     private static final Comparator<QueuedNode> ORDER =
             Comparator.comparingLong(QueuedNode::number).thenComparing(QueuedNode::name);

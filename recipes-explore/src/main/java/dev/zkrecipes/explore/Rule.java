@@ -6,7 +6,8 @@ package dev.zkrecipes.explore;
 import java.util.List;
 
 /**
- * What a lock promises, stated without its driver so that it can judge the driver: which requests may hold together.
+ * What a lock promises: which requests may hold it together. The rule is stated without the driver of the lock, so
+ * that it can judge the driver.
  *
  * <pre>{@code
  * Rule mutex = (front, self) -> front.isEmpty();
@@ -16,11 +17,11 @@ import java.util.List;
 @FunctionalInterface
 public interface Rule {
     /**
-     * {@return whether a node may hold} Of a fair lock, {@code front} are all that came before; of what holds at one
-     * time, those that hold.
+     * {@return whether a node may hold the lock} To check fairness, {@code front} are all earlier nodes; to check
+     * exclusion, they are the nodes that hold at the same time.
      *
-     * @param front the names, without id and number, of the nodes in front of it, in order
-     * @param self its own
+     * @param front the names of the nodes in front, without id and number, in order
+     * @param self the name of the node itself, without id and number
      */
     boolean mayHold(List<String> front, String self);
 }

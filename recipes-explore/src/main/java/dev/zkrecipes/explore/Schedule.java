@@ -20,21 +20,24 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: some processes on one path, some faults, and what must be true at every step and at the end, when the faults
- * are over. What happens is a function of the choices.
+ * One run: some processes on one path, some faults, the promises that must be kept at every step, and those that must
+ * be kept at the end, when the faults are over. Everything that happens is a function of the choices.
  */
 final class Schedule {
     static final Duration SESSION = Duration.ofSeconds(6);
-    /** How many ticks a session time-out has, which servers grant from two on. */
+    /** How many ticks a session time-out has. Servers grant time-outs of two ticks or more. */
     private static final int[] TICKS = {6, 3, 2};
 
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final Duration FOR_EVER = LONGEST.multipliedBy(2);
     private static final int SLICES = 40;
     private static final String EVERY_WAITER = "every waiter is granted or told why not";
-    /** Requests of one process: so many that a node is passed on, or a change of the rule meets several that wait. */
+    /**
+     * Enough requests of one process for a node to be handed over, or for a change of the rule to meet several
+     * waiters.
+     */
     private static final int MANY_REQUESTS = 8;
-    /** The most steps of each client; some hundred are the rule. */
+    /** The largest number of steps for each client. Some hundred are usual. */
     private static final int MOST_STEPS = 50_000;
 
     private final ExploredLock lock;
@@ -45,10 +48,10 @@ final class Schedule {
     private final Set<Actor> closed = new HashSet<>();
     private final Deque<CompletableFuture<?>> kept = new ArrayDeque<>();
     private final Chaos chaos;
-    private boolean blocking;
-    private boolean interrupted; // who blocks
+    private boolean blocking; // a blocking call is under way
+    private boolean interrupted; // the blocking call was interrupted
     private boolean heldLong;
-    private int firstNumber; // of each path
+    private int firstNumber; // the sequence number with which each path begins
 
     Schedule(ExploredLock lock, int clients, Set<FaultKind> faults, Choices choices, @Nullable List<String> trace) {
         this.lock = lock;
@@ -68,7 +71,10 @@ final class Schedule {
         watchOverWaiters();
     }
 
-    /** A wake-up that is lost is made good when the waiter looks again, so it must not take that long. */
+    /**
+     * Checks that no waiter sleeps for long although it may hold. A lost wake-up is made good when the waiter looks
+     * again, so it must not take as long as that.
+     */
     private void watchOverWaiters() {
         List<QueuedNode> eligible = eligibleWaiters();
         simulation.after(SESSION.multipliedBy(6), () -> requireAwake(eligible, EVERY_WAITER));
@@ -77,7 +83,7 @@ final class Schedule {
 
     private void look() {
         judge.look();
-        if (simulation.now() > FOR_EVER.toNanos()) { // while somebody blocks
+        if (simulation.now() > FOR_EVER.toNanos()) { // may happen during a blocking call
             throw new BrokenPromise(EVERY_WAITER, "after " + FOR_EVER + ": " + lockNodes());
         }
         if (simulation.steps() > (long) MOST_STEPS * actors.size()) {
@@ -86,7 +92,7 @@ final class Schedule {
         }
     }
 
-    /** Just before one of the limits of the sequence counter. */
+    /** A number just before one of the limits of the sequence counter. */
     private static int oldCounter(Choices choices) {
         int near = choices.next(4);
         return switch (choices.next(3)) {
@@ -96,7 +102,7 @@ final class Schedule {
         };
     }
 
-    /** Whether a request that finds somebody else there may be refused. */
+    /** Whether a request may be refused that finds somebody else there. */
     boolean isNearEndOfCounters() {
         return firstNumber > 1 << 30;
     }
@@ -121,14 +127,14 @@ final class Schedule {
         return actors;
     }
 
-    /** Whether a process may hold for very long, which happens once. */
+    /** Whether a process may hold for very long, which one process may do once. */
     boolean tryHoldingLong() {
         boolean may = !heldLong;
         heldLong = true;
         return may;
     }
 
-    /** Whether an actor may block now; then it must say when it does no more. */
+    /** Whether an actor may make a blocking call now. If so, it must call {@link #endBlocking} afterwards. */
     boolean tryBlocking() {
         boolean may = !blocking;
         blocking = true;
@@ -138,7 +144,7 @@ final class Schedule {
     void endBlocking() {
         blocking = false;
         interrupted = false;
-        boolean wasInterrupted = Thread.interrupted(); // too late for the call that it was meant for
+        boolean wasInterrupted = Thread.interrupted(); // the interruption came too late for its call
         simulation.tell("schedule", () -> wasInterrupted ? "an interrupt came late" : "a blocking call is over");
     }
 
@@ -150,30 +156,31 @@ final class Schedule {
         }
     }
 
-    /** Whether who blocks was interrupted. */
+    /** Whether the present blocking call was interrupted. */
     boolean isInterrupted() {
         return interrupted;
     }
 
-    /** Whether there was a node of a lock at that time or later. A server that is cut off may show it for a while. */
+    /** Whether there has been a lock node at that time or later. A server that is cut off may show it for a while. */
     boolean wasBusySince(long time) {
         return !lockNodes().isEmpty() || judge.lastBusyAt() >= time;
     }
 
-    /** Nothing goes wrong any more, nor did of late. */
+    /** Whether nothing goes wrong any more, and nothing has gone wrong recently. */
     boolean isCalm() {
         return chaos.isOverFor(SESSION);
     }
 
     /**
-     * Besides, every client has heard by now whether its session has survived. A server that is away for two session
-     * time-outs after an election may have been the last that a client heard, which waits four thirds of one more.
+     * Whether, in addition, every client has heard by now whether its session has survived. After an election, the
+     * last server that a client heard may be away for two session time-outs, and that client then waits for four
+     * thirds of another one.
      */
     boolean isCalmForLong() {
         return chaos.isOverFor(SESSION.multipliedBy(4));
     }
 
-    /** Closing blocks; while another thread blocks, no other can. */
+    /** Closes a client. That blocks, so it is not possible during another blocking call. */
     void close(Actor actor) {
         if (tryBlocking()) {
             try {
@@ -189,17 +196,17 @@ final class Schedule {
         return closed.contains(actor);
     }
 
-    /** A process is about to ask for something, and no server can be reached for a while. */
+    /** A process is about to ask for something; for a while it may not reach any server. */
     void cutOff(Actor actor) {
         chaos.cutOff(actor);
     }
 
-    /** A process releases a lease. */
+    /** A process is releasing a lease. */
     void onClosing(Lease lease) {
         chaos.onClosing(judge.onClosing(lease).stream().map(QueuedNode::of).toList());
     }
 
-    /** Something whose end is not waited for. */
+    /** Keeps a future whose end nobody waits for. */
     void keep(CompletableFuture<?> future) {
         kept.add(future);
     }
@@ -219,7 +226,10 @@ final class Schedule {
         return found;
     }
 
-    /** Those that may hold and were not granted, now that nothing has gone wrong for a while; none if something has. */
+    /**
+     * The nodes that may hold but were not granted. None if something has gone wrong recently, because requests may
+     * then still sleep rightly.
+     */
     List<QueuedNode> eligibleWaiters() {
         if (!isCalm()) {
             return List.of();
@@ -231,7 +241,7 @@ final class Schedule {
                 .toList();
     }
 
-    /** Its request may stand in several queues, and not be the first in another one. */
+    /** Whether the request of this node may also stand in another queue, and may not hold there. */
     private boolean waitsElsewhere(QueuedNode place, List<QueuedNode> waiting) {
         NodeTree tree = ensemble.committed();
         return waiting.stream()
@@ -240,7 +250,7 @@ final class Schedule {
                         && !judge.mayHold(other));
     }
 
-    /** Some were eligible a session time-out ago, or more. */
+    /** Checks that none of these nodes, which were eligible a session time-out ago or earlier, is still asleep. */
     void requireAwake(List<QueuedNode> eligibleBefore, String promise) {
         List<QueuedNode> asleep = eligibleWaiters();
         eligibleBefore.stream()
@@ -263,7 +273,7 @@ final class Schedule {
     }
 
     /**
-     * Runs to the end.
+     * Runs the schedule to its end.
      *
      * @throws BrokenPromise if a promise was broken
      */
@@ -275,7 +285,7 @@ final class Schedule {
                 requireUsable();
             }
         } finally {
-            Thread.interrupted(); // nobody's any more
+            Thread.interrupted(); // no call is left for which it was meant
         }
     }
 
@@ -313,7 +323,10 @@ final class Schedule {
         }
     }
 
-    /** However high the numbers are: whoever finds nobody else is granted, unless the rule never grants. */
+    /**
+     * Checks that a request that finds nobody else is granted, however high the sequence numbers are, unless the rule
+     * never grants it.
+     */
     private void requireUsable() {
         Optional<Actor> open =
                 actors.stream().filter(actor -> !closed.contains(actor)).findFirst();
@@ -335,7 +348,7 @@ final class Schedule {
     private List<String> leftovers() {
         List<String> left = new ArrayList<>();
         lockNodes().forEach(place -> left.add("the node " + place.path()));
-        // One may stay on a path that lives on, such as a semaphore's own.
+        // A watch may stay on a path that lives on, such as the path of a semaphore.
         ensemble.watchedNodes().stream()
                 .filter(path -> !ensemble.committed().exists(path))
                 .forEach(path -> left.add("a watch at a server on " + path));

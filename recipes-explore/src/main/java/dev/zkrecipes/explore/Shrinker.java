@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 
 /**
- * Makes a sequence of choices simpler as long as it still shows what it shows: first runs of choices are left out or
- * made plain, long runs first, then single ones are made smaller. After the idea of Hypothesis' reducer (D. R. MacIver
- * and A. F. Donaldson, Test-Case Reduction via Test-Case Generation, ECOOP 2020).
+ * Simplifies a sequence of choices as long as it still shows the same error. It first leaves out runs of choices or
+ * makes them plain, long runs first, and then makes single choices smaller. The idea is that of Hypothesis' reducer
+ * (D. R. MacIver and A. F. Donaldson, Test-Case Reduction via Test-Case Generation, ECOOP 2020).
  */
 final class Shrinker {
     private static final int MOST_TRIES = 2000;
@@ -40,7 +40,7 @@ final class Shrinker {
         return tries++ < MOST_TRIES && shows.test(candidate);
     }
 
-    /** Choices at the end that are plain anyway need not be said. */
+    /** Drops plain choices at the end: a replay answers with plain choices after its last one anyway. */
     private static int[] cutEnd(int[] choices) {
         int length = choices.length;
         while (length > 0 && choices[length - 1] == 0) {

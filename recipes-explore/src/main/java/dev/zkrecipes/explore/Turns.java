@@ -16,19 +16,19 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose turn it is, or ever was, under the rules that were in force.
+ * Tells whose turn it is, or has ever been, under the rules that were in force.
  *
- * <p>A node had its turn if there was a moment at which the rule let it hold behind those in front of it. While one
- * rule is in force, those only become fewer. So it is enough to look at the end of each rule.
+ * <p>A node had its turn if there was a moment at which the rule let it hold behind the nodes in front of it. While a
+ * rule is in force, the nodes in front only become fewer. So it is enough to look at the end of each rule.
  */
 final class Turns {
     private final Rule initial;
     private final @Nullable ChangingRule changing;
     private final Map<String, List<InForce>> rules = new HashMap<>(); // by path; the last one is in force
-    private final Set<String> had = new HashSet<>();
+    private final Set<String> had = new HashSet<>(); // nodes that had their turn under an earlier rule
     private final LongSupplier now;
 
-    /** A rule that has come into force. */
+    /** A rule, and when it came into force. */
     private record InForce(Rule rule, long since) {}
 
     Turns(ExploredLock lock, LongSupplier now) {
@@ -53,25 +53,26 @@ final class Turns {
         }
     }
 
-    /** Whether the rule in force lets it hold. */
+    /** Whether the present rule lets the node hold. */
     boolean isNow(QueuedNode place, NodeTree tree) {
         List<InForce> known = of(place.lockPath());
         return known.get(known.size() - 1).rule().mayHold(inFrontOf(place, tree), place.kind());
     }
 
-    /** Whether the rule in force lets it hold, or an earlier one did. */
+    /** Whether the present rule lets the node hold, or an earlier rule did. */
     boolean everWas(QueuedNode place, NodeTree tree) {
         return had.contains(place.path()) || isNow(place, tree);
     }
 
     /**
-     * Whether any rule that was in force lets it hold behind these: they may have been granted under different ones.
+     * Whether any rule that was ever in force lets a node hold behind these: the nodes may have been granted under
+     * different rules.
      */
     boolean everMayHold(String lockPath, List<String> front, String kind) {
         return of(lockPath).stream().anyMatch(known -> known.rule().mayHold(front, kind));
     }
 
-    /** Whether a rule that was in force then or later lets a request not hold even if it is alone. */
+    /** Whether a rule that was in force at that time or later lets no request of this kind hold, not even alone. */
     boolean neverMayHold(String kind, long since) {
         List<InForce> known = of(ExploredLock.PATH);
         for (int i = known.size() - 1; i >= 0; i--) {
@@ -79,7 +80,7 @@ final class Turns {
                 return true;
             }
             if (known.get(i).since() < since) {
-                return false; // the ones before had ended
+                return false; // earlier rules had ended by then
             }
         }
         return false;
@@ -98,7 +99,10 @@ final class Turns {
                 .toList();
     }
 
-    /** Of two with one number, which a change of mode makes, neither is in front; of two sessions, both are. */
+    /**
+     * Whether one node stands in front of another. Two nodes with the same number in one session result from a change
+     * of mode, and neither stands in front. In different sessions, each counts as standing in front of the other.
+     */
     static boolean isInFront(QueuedNode other, QueuedNode place, NodeTree tree) {
         return other.number() < place.number()
                 || (other.number() == place.number()

@@ -9,11 +9,11 @@ import java.util.stream.Collectors;
 /**
  * A promise that was broken in a schedule.
  *
- * @param lock the lock's name
- * @param rule which promise
- * @param message what was seen
+ * @param lock the name of the lock
+ * @param rule the promise
+ * @param message what was observed
  * @param seed the seed of the schedule
- * @param choices its choices, which replay it whatever the seed
+ * @param choices the choices of the schedule, which replay it whatever the seed
  * @param trace what happened, if it was recorded
  */
 public record Violation(
@@ -23,7 +23,7 @@ public record Violation(
         return choices.stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /** The report that people read. */
+    /** Composes the report for people. */
     @Override
     public String toString() {
         return lock + ": " + rule + ": " + message + System.lineSeparator()

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real standalone ZooKeeper server inside this JVM, on a port of 127.0.0.1 that the system chose, or the
- * builder names.
+ * A real standalone ZooKeeper server inside this JVM. It listens on a port of 127.0.0.1 that the operating system has
+ * chosen, or that the builder names.
  *
  * <pre>{@code
  * try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
@@ -24,22 +24,22 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The port, the data and the sessions outlive {@link #stop()} and {@link #restart()}: a client whose session
- * time-out has not run out comes back to its session and its ephemeral nodes; a restarted server gives every session
- * its whole time-out again. Temporary data are removed by {@link #close()}.
+ * <p>The port, the data and the sessions outlive {@link #stop()} and {@link #restart()}. A client whose session
+ * time-out has not passed gets its session and its ephemeral nodes back; a restarted server gives each session its
+ * whole time-out again. {@link #close()} removes temporary data.
  *
- * <p>There is no admin server and no JMX, and the number of connections is not limited. Nothing is forced to disk
- * unless {@link EmbeddedZooKeeperBuilder#fsync(boolean)} asks for it: data survive a restart of this server, not a
- * crash of the machine.
+ * <p>There is no admin server and no JMX, and the number of connections is not limited. Unless
+ * {@link EmbeddedZooKeeperBuilder#fsync(boolean)} asks for it, nothing is forced to disk: the data survives a restart
+ * of this server, but not a crash of the machine.
  *
- * <p>What the server holds can be read and changed as an operator would, without a client. Reads come straight from the
- * server's memory and cost no request. A change takes the server's ordinary way, so watches fire, but as its own super
- * user: it opens no session, is refused by no ACL, is not in the counts of requests, and has been applied when the call
- * returns.
+ * <p>Tests can read and change the data of the server as an operator would, without a client. Reads come straight
+ * from the memory of the server and cost no request. A change is processed like any other request, so watches fire.
+ * But it is made by the super user of the server: it opens no session, no ACL refuses it, the counts of requests do
+ * not include it, and it has been applied when the call returns.
  *
- * <p>Instances are thread-safe. Except for {@link #connectString()}, {@link #port()}, {@link #isRunning()}, {@link
- * #requests()}, {@link #eventsSent()}, {@link #stop()} and {@link #restart()}, all methods throw {@link
- * IllegalStateException} while the server is stopped.
+ * <p>Instances are thread-safe. While the server is stopped, all methods throw {@link IllegalStateException}, except
+ * for {@link #connectString()}, {@link #port()}, {@link #isRunning()}, {@link #requests()}, {@link #eventsSent()},
+ * {@link #stop()} and {@link #restart()}.
  */
 public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable {
     private final ServerSettings settings;
@@ -47,7 +47,8 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     private final LoopbackPort port;
     private final RequestCounts.Counter requests = new RequestCounts.Counter();
     private final LongAdder events = new LongAdder();
-    // Written under the monitor of this object, so that only one thread starts or stops.
+    // These fields are written under the monitor of this object, so that only one thread at a time starts or stops
+    // the server.
     private volatile @Nullable RunningServer running;
     private volatile boolean closed;
 
@@ -64,13 +65,13 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
      * Starts a server with a tick of 500 ms and session time-outs from 1 s to 60 s.
      *
      * @return the running server
-     * @throws UncheckedIOException if it cannot be started
+     * @throws UncheckedIOException if the server cannot be started
      */
     public static EmbeddedZooKeeper start() {
         return builder().start();
     }
 
-    /** {@return a builder with the settings of {@link #start()}, which can be changed} */
+    /** {@return a builder for a server with other settings than those of {@link #start()}} */
     public static EmbeddedZooKeeperBuilder builder() {
         return new EmbeddedZooKeeperBuilder();
     }
@@ -90,24 +91,26 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
         }
     }
 
-    /** {@return what to give to a client: {@code 127.0.0.1:port}, the same after each restart} */
+    /** {@return the connect string for a client, {@code 127.0.0.1:port}, which stays the same after a restart} */
     public String connectString() {
         return port.connectString();
     }
 
-    /** {@return the port, the same after each restart; no other process gets it while the server is stopped} */
+    /**
+     * {@return the port, which stays the same after a restart} No other process gets it while the server is stopped.
+     */
     public int port() {
         return port.number();
     }
 
-    /** {@return whether the server runs: false after {@link #stop()} or {@link #close()}} */
+    /** {@return whether the server runs; false after {@link #stop()} and {@link #close()}} */
     public boolean isRunning() {
         return running != null;
     }
 
     /**
-     * Stops the server: connections are closed, new ones are refused, data and sessions are kept. Returns when the last
-     * thread of the server has ended. Does nothing when it is stopped already.
+     * Stops the server. It closes its connections, refuses new ones, and keeps its data and sessions. Returns when
+     * the last thread of the server has ended. Does nothing if the server is stopped already.
      *
      * @throws UncheckedIOException if the log cannot be closed
      */
@@ -126,10 +129,10 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     }
 
     /**
-     * Starts the server again, on the same port with the same data and sessions. Stops it first if it runs.
+     * Starts the server again, on the same port and with the same data and sessions. Stops it first if it is running.
      *
-     * @throws UncheckedIOException if it cannot be started
-     * @throws IllegalStateException if it was closed
+     * @throws UncheckedIOException if the server cannot be started
+     * @throws IllegalStateException if the server was closed
      */
     public synchronized void restart() {
         if (closed) {
@@ -172,28 +175,28 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     }
 
     /**
-     * {@return how many requests have arrived since the first start, operators' apart} A request is counted before it
-     * is answered.
+     * {@return the number of requests that have arrived from clients since the first start} A request is counted
+     * before it is answered.
      */
     public RequestCounts requests() {
         return requests.snapshot();
     }
 
     /**
-     * {@return how many watch events were sent to clients since the first start} An event is counted before the reply
-     * to the request that caused it.
+     * {@return the number of watch events that were sent to clients since the first start} An event is counted before
+     * the reply to the request that caused it is sent.
      */
     public long eventsSent() {
         return events.sum();
     }
 
     /**
-     * Opens a second port, for clients that speak TLS and have a certificate that the server trusts. It ends with this
-     * run of the server; close it before.
+     * Opens a second port, for clients that speak TLS and have a certificate that the server trusts. Close the port
+     * before the server stops: it does not outlive this run of the server.
      *
-     * @param keys the server's
+     * @param keys the keys of the server
      * @return the open port
-     * @throws UncheckedIOException if it cannot be opened
+     * @throws UncheckedIOException if the port cannot be opened
      */
     public SecurePort openSecurePort(TlsKeys keys) {
         try {
@@ -204,18 +207,19 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     }
 
     /**
-     * {@return the ids of the sessions that are alive, in ascending order, as {@code ZooKeeper.getSessionId()} gives
-     * them}
+     * {@return the ids of the sessions that are alive, in ascending order} {@code ZooKeeper.getSessionId()} returns
+     * the same ids.
      */
     public List<Long> sessions() {
         return running().sessions();
     }
 
     /**
-     * Expires a session, whatever its time-out. Its ephemeral nodes are gone when this returns and its connection is
-     * closed; the client learns of it when it has connected again, which it tries after up to 1 s.
+     * Expires a session, whatever its time-out. When this method returns, the ephemeral nodes of the session are gone
+     * and its connection is closed. The client learns that its session has expired when it reconnects, which it tries
+     * after up to 1 s.
      *
-     * @param sessionId the session
+     * @param sessionId the id of the session
      * @return whether the session was alive; if not, nothing happens
      */
     public boolean expireSession(long sessionId) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts an {@link EmbeddedZooKeeper} with other settings. Not thread-safe.
+ * Starts an {@link EmbeddedZooKeeper} with settings other than the defaults. Not thread-safe.
  *
  * <pre>{@code
  * EmbeddedZooKeeper server = EmbeddedZooKeeper.builder().tickTime(Duration.ofMillis(100)).start();
@@ -27,10 +27,10 @@ public final class EmbeddedZooKeeperBuilder {
     EmbeddedZooKeeperBuilder() {}
 
     /**
-     * Sets how often the server looks for expired sessions: one expires up to a tick late. 500 ms by default.
+     * Sets how often the server looks for expired sessions. A session expires up to one tick late. 500 ms by default.
      *
      * @param interval 1 ms or more
-     * @return this
+     * @return this builder
      */
     public EmbeddedZooKeeperBuilder tickTime(Duration interval) {
         tickTime = interval;
@@ -41,7 +41,7 @@ public final class EmbeddedZooKeeperBuilder {
      * Sets the shortest session time-out that the server agrees to. 1 s by default.
      *
      * @param timeout 1 ms or more
-     * @return this
+     * @return this builder
      */
     public EmbeddedZooKeeperBuilder minSessionTimeout(Duration timeout) {
         minSessionTimeout = timeout;
@@ -51,8 +51,8 @@ public final class EmbeddedZooKeeperBuilder {
     /**
      * Sets the longest session time-out that the server agrees to. 60 s by default.
      *
-     * @param timeout not shorter than the shortest
-     * @return this
+     * @param timeout not shorter than the shortest time-out
+     * @return this builder
      */
     public EmbeddedZooKeeperBuilder maxSessionTimeout(Duration timeout) {
         maxSessionTimeout = timeout;
@@ -60,12 +60,12 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets how often the server removes containers that have become empty. 60 s by default, as in ZooKeeper. A
-     * shorter interval makes parents vanish between two calls; {@link EmbeddedZooKeeper#reapContainers()} does that on
-     * demand.
+     * Sets how often the server removes containers that have become empty. 60 s by default, as in ZooKeeper. With a
+     * shorter interval, parents vanish between two calls of a client; {@link EmbeddedZooKeeper#reapContainers()}
+     * removes them on demand.
      *
      * @param interval 1 ms or more
-     * @return this
+     * @return this builder
      */
     public EmbeddedZooKeeperBuilder containerCheckInterval(Duration interval) {
         containerCheckInterval = interval;
@@ -73,11 +73,11 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets whether each write is forced to disk before it is answered. Off by default, for speed. While the log of a
-     * server without it is opened, the system property {@code zookeeper.forceSync} is set for that moment.
+     * Sets whether each write is forced to disk before it is answered. Off by default, for speed. If it is off, the
+     * system property {@code zookeeper.forceSync} is set for the moment in which the server opens its log.
      *
-     * @param force whether to
-     * @return this
+     * @param force whether to force writes to disk
+     * @return this builder
      */
     public EmbeddedZooKeeperBuilder fsync(boolean force) {
         fsync = force;
@@ -85,11 +85,11 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets the port of 127.0.0.1 to listen on. 0 by default, which is one that the system chooses: better for tests, as
-     * a fixed port may be in use.
+     * Sets the port of 127.0.0.1 to listen on. By default, or with 0, the operating system chooses a free port. That
+     * is better for tests, because a fixed port may be in use.
      *
      * @param number 0 to 65535
-     * @return this
+     * @return this builder
      */
     public EmbeddedZooKeeperBuilder port(int number) {
         port = number;
@@ -97,10 +97,11 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets where the data are kept; it is not removed at the end. A temporary directory by default, which is.
+     * Sets the directory for the data of the server. It is kept when the server is closed. The default is a temporary
+     * directory, which is removed.
      *
-     * @param directory made if it does not exist
-     * @return this
+     * @param directory created if it does not exist
+     * @return this builder
      */
     public EmbeddedZooKeeperBuilder dataDirectory(Path directory) {
         dataDirectory = directory;
@@ -112,7 +113,7 @@ public final class EmbeddedZooKeeperBuilder {
      *
      * @return the running server
      * @throws IllegalArgumentException if a setting is out of its range
-     * @throws UncheckedIOException if it cannot be started
+     * @throws UncheckedIOException if the server cannot be started
      */
     public EmbeddedZooKeeper start() {
         return EmbeddedZooKeeper.start(new ServerSettings(

@@ -24,9 +24,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server of a {@link ZooKeeperEnsemble}: a process that can be killed, and wires that can be cut.
+ * One server of a {@link ZooKeeperEnsemble}: a process that can be killed, and network links that can be cut.
  *
- * <p>Cuts are silent: connections stay, nothing is refused, and what was under way arrives after {@link #heal()}.
+ * <p>A cut is silent: connections stay open, nothing is refused, and what was in flight arrives after
+ * {@link #heal()}.
  *
  * <p>Instances are thread-safe.
  */
@@ -44,7 +45,10 @@ public final class EnsembleServer {
     final LoopbackPort quorumPort = LoopbackPort.reserve();
     final LoopbackPort electionPort = LoopbackPort.reserve();
     private final FaultProxy clients = FaultProxy.wire(clientPort.number());
-    /** Where this server finds each other one when that leads. Filled before anything starts. */
+    /**
+     * For each other server, the gate through which this server reaches it as its leader. All gates exist before any
+     * server starts.
+     */
     private final Map<EnsembleServer, FaultProxy> gates = new HashMap<>();
 
     @GuardedBy("this")
@@ -56,7 +60,10 @@ public final class EnsembleServer {
         this.processes = processes;
     }
 
-    /** Writes the configuration, in which every other server is behind a gate of ours. */
+    /**
+     * Writes the configuration of this server. It reaches the quorum port of each other server through a gate of this
+     * class.
+     */
     void configure(List<String> settings, List<EnsembleServer> all) throws IOException {
         Files.createDirectories(directory);
         Files.writeString(directory.resolve("myid"), number + "\n");
@@ -80,30 +87,39 @@ public final class EnsembleServer {
         return directory.resolve("zoo.cfg");
     }
 
-    /** {@return 1, 2 or 3; the greatest of those that know as much as any other comes to lead} */
+    /**
+     * {@return 1, 2 or 3} Among the servers with the latest data, the one with the greatest number wins an election.
+     */
     public int number() {
         return number;
     }
 
-    /** {@return where clients find this server, the same after each restart; cuts from clients apply to it} */
+    /**
+     * {@return the connect string of this server, which stays the same after a restart} Cuts from clients apply to
+     * it.
+     */
     public String connectString() {
         return "127.0.0.1:" + clients.port();
     }
 
-    /** {@return where it keeps its data, which may be read or changed while it does not run} */
+    /** {@return the directory of the server's data} It may be read or changed while the server does not run. */
     public Path dataDirectory() {
         return directory;
     }
 
     /**
-     * {@return what the server says its role is, over a separate connection that no cut affects; it may be out of date}
+     * {@return the role that the server reports, over a separate connection that no cut affects} The report may be
+     * out of date.
      */
     public ServerRole role() {
         Matcher mode = MODE.matcher(isRunning() ? status() : "");
         return mode.find() ? ServerRole.valueOf(mode.group(1).toUpperCase(Locale.ROOT)) : ServerRole.NONE;
     }
 
-    /** Asks for {@code srvr}, the status; ZooKeeper's own tool for that logs each question. Empty without an answer. */
+    /**
+     * The answer to the command {@code srvr}; empty if there is none. ZooKeeper's own tool for it would log each
+     * call.
+     */
     String status() {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(LoopbackPort.loopback(), clientPort.number()), ANSWER_MILLIS);
@@ -115,12 +131,14 @@ public final class EnsembleServer {
         }
     }
 
-    /** {@return whether there is a process} */
+    /** {@return whether the process of this server is alive} */
     public synchronized boolean isRunning() {
         return process != null && process.isAlive();
     }
 
-    /** Kills the process, as {@code kill -9} does, and returns when it is gone. Does nothing when there is none. */
+    /**
+     * Kills the process, as {@code kill -9} does, and returns when it is gone. Does nothing if there is no process.
+     */
     public synchronized void kill() {
         if (process == null) {
             return;
@@ -137,7 +155,8 @@ public final class EnsembleServer {
     }
 
     /**
-     * Starts a process again, with the same ports and data. Does not wait until it serves. Kills it first if it runs.
+     * Starts a new process with the same ports and data, and does not wait until it serves. Kills the old process
+     * first, if there is one.
      */
     public synchronized void restart() {
         kill();
@@ -156,16 +175,16 @@ public final class EnsembleServer {
         return List.of(clientPort, quorumPort, electionPort);
     }
 
-    /** Cuts all clients off, until {@link #heal()}. */
+    /** Cuts this server off from all clients until {@link #heal()}. */
     public void cutFromClients() {
         clients.pause();
     }
 
     /**
-     * Cuts this server off from another one which leads it, or is led by it, until {@link #heal()} of one of them. A
+     * Cuts this server off from another server that leads it, or that it leads, until {@link #heal()} of either. A
      * follower continues to answer reads of its clients until it has heard nothing for
-     * {@link ZooKeeperEnsemble#SYNC_LIMIT}. Elections continue, so it may learn from the third server that the leader
-     * leads.
+     * {@link ZooKeeperEnsemble#SYNC_LIMIT}. Messages of elections are not cut, so this server may hear from the third
+     * one that the leader still leads.
      *
      * @param other another server of the ensemble
      */
@@ -175,8 +194,9 @@ public final class EnsembleServer {
     }
 
     /**
-     * Has this server lose its leader at once, while the leader does not notice: it continues to lead for {@link
-     * ZooKeeperEnsemble#SYNC_LIMIT}. The two are cut off from each other until {@link #heal()} of one of them.
+     * Makes this server lose its leader at once, while the leader does not notice and continues to lead for
+     * {@link ZooKeeperEnsemble#SYNC_LIMIT}. The two servers are cut off from each other until {@link #heal()} of
+     * either.
      *
      * @param leader another server of the ensemble, which leads this one
      */
@@ -186,9 +206,9 @@ public final class EnsembleServer {
     }
 
     /**
-     * Stops the process, as a long garbage collection does. Its connections stay.
+     * Stops the process in the way in which a long garbage collection does. Its connections stay open.
      *
-     * @return close it to let the server continue
+     * @return the frozen process; close it to let the server continue
      * @throws IllegalStateException if there is no process
      */
     public synchronized FrozenJvm freeze() {
@@ -206,7 +226,7 @@ public final class EnsembleServer {
         return gate;
     }
 
-    /** Ends all cuts of this server, those from other servers too. */
+    /** Ends all cuts of this server, including those from other servers. */
     public void heal() {
         clients.resume();
         gates.keySet().forEach(other -> {

@@ -12,10 +12,11 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fault that a {@link FaultProxy} was told to make once, when a certain packet comes by. Instances are thread-safe.
+ * A fault that a {@link FaultProxy} causes once, when a certain packet passes. Instances are thread-safe.
  *
- * <p>A fault that cannot happen any more is given up: because the proxy was closed, because it was {@linkplain
- * #disarm() disarmed}, or because the connection ended between its request and the reply that it waited for.
+ * <p>The proxy gives up a fault that cannot happen any more: because the proxy was closed, because the fault was
+ * {@linkplain #disarm() disarmed}, or because the connection ended after the request of the fault and before its
+ * reply.
  */
 public final class Fault {
     private final Kind kind;
@@ -23,10 +24,10 @@ public final class Fault {
     private final String what;
     private final ProxyControls controls;
     private final CompletableFuture<Void> fired = new CompletableFuture<>();
-    private int left;
+    private int left; // packets until the one that is meant
     private volatile boolean released;
 
-    /** What is done to the packet. Replies are counted by their requests: only those tell their type. */
+    /** What happens to the packet. A fault on a reply counts requests, because only requests carry their type. */
     enum Kind {
         DROP_REQUEST,
         HOLD_REQUEST,
@@ -45,10 +46,10 @@ public final class Fault {
     }
 
     /**
-     * A fault.
+     * Describes a fault.
      *
-     * @param type of the request; null for an event
-     * @param what completes "did not see ..."
+     * @param type the type of the request; null for an event
+     * @param what begins messages such as "... did not happen"
      */
     Fault(Kind kind, @Nullable RequestType type, int nth, String what, ProxyControls controls) {
         if (nth < 1) {
@@ -65,7 +66,10 @@ public final class Fault {
         return kind;
     }
 
-    /** Takes note of a request, or with null of an event; returns whether it is the one. */
+    /**
+     * Counts a packet, if it is of the type of this fault; null stands for an event. Returns whether the packet is
+     * the one that is meant.
+     */
     boolean countDown(@Nullable RequestType passing) {
         return type == passing && --left == 0;
     }
@@ -78,14 +82,17 @@ public final class Fault {
         fired.completeExceptionally(new IllegalStateException(what + " did not happen: " + reason));
     }
 
-    /** {@return whether the packet is lost and, for a fault that cuts, the connection closed} */
+    /**
+     * {@return whether the fault has happened} The packet is then lost or held, and a fault that cuts has closed the
+     * connection.
+     */
     public boolean hasFired() {
         return fired.isDone() && !fired.isCompletedExceptionally();
     }
 
     /**
-     * {@return a future that is completed when the fault has happened, exceptionally with {@link
-     * IllegalStateException} when it is given up}
+     * {@return a future that completes when the fault has happened, and fails with {@link IllegalStateException} if
+     * the fault is given up}
      */
     public CompletableFuture<Void> fired() {
         return fired.copy();
@@ -94,8 +101,8 @@ public final class Fault {
     /**
      * Waits until the fault has happened.
      *
-     * @param limit how long to wait
-     * @throws AssertionError if it has not happened within that time or is given up
+     * @param limit the longest time to wait
+     * @throws AssertionError if the fault does not happen within that time, or is given up
      * @throws InterruptedException if the thread is interrupted
      */
     public void awaitFired(Duration limit) throws InterruptedException {
@@ -114,7 +121,7 @@ public final class Fault {
         controls.disarm(this);
     }
 
-    /** Lets the packet continue that this stops. */
+    /** Lets the packet continue that this fault holds. */
     void release() {
         released = true;
     }

@@ -19,8 +19,8 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP proxy between ZooKeeper clients and one server that understands enough of the protocol to lose, hold and delay
- * single packets. Give {@link #connectString()} to the client instead of the server's.
+ * A TCP proxy between ZooKeeper clients and one server. It understands enough of the protocol to lose, hold and delay
+ * single packets. Give {@link #connectString()} to the client instead of the server's connect string.
  *
  * <pre>{@code
  * try (FaultProxy proxy = FaultProxy.to(server)) {
@@ -31,13 +31,13 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Faults for single packets count the requests of a type that are forwarded from the call on, over all connections;
- * the first is number 1. Each happens once; arm it again for a second one, or arm number 1 and number 2 together. If
- * several meet in one packet, it is held first and then lost. A client that loses its connection tries again after up
- * to 1 s. A closed proxy takes no faults.
+ * <p>A fault for a single packet counts the requests of one type that are forwarded after the call, over all
+ * connections; the first is number 1. Each fault happens once: arm it again for a second time, or arm number 1 and
+ * number 2 together. If several faults meet in one packet, the packet is held first and then lost. A client that
+ * loses its connection reconnects after up to 1 s. A closed proxy accepts no faults.
  *
- * <p>The server may be stopped and restarted behind the proxy: as long as it is down, connections through the proxy are
- * accepted and closed at once. TLS and four-letter commands do not pass.
+ * <p>The server may be stopped and restarted behind the proxy. While it is down, the proxy accepts connections and
+ * closes them at once. TLS and four-letter commands cannot pass through the proxy.
  *
  * <p>Instances are thread-safe. All threads are daemons and have ended when {@link #close()} returns.
  */
@@ -48,11 +48,11 @@ public final class FaultProxy implements AutoCloseable {
     private final KitThreads threads;
     private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
 
-    /** Null while connections are refused. */
+    /** Null while the proxy refuses connections. */
     @GuardedBy("this")
     private @Nullable ServerSocket socket;
 
-    /** Open when the thread that accepts from the socket has ended. */
+    /** Reaches zero when the thread that accepts from {@link #socket} has ended. */
     @GuardedBy("this")
     private CountDownLatch ended = new CountDownLatch(0);
 
@@ -67,11 +67,11 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Starts a proxy in front of an embedded server, running or not.
+     * Starts a proxy in front of an embedded server, which need not be running.
      *
      * @param server the server
      * @return the proxy, which accepts connections
-     * @throws UncheckedIOException if it cannot listen
+     * @throws UncheckedIOException if the proxy cannot listen
      */
     public static FaultProxy to(EmbeddedZooKeeper server) {
         return to("127.0.0.1", Objects.requireNonNull(server, "server").port());
@@ -80,11 +80,11 @@ public final class FaultProxy implements AutoCloseable {
     /**
      * Starts a proxy in front of any server on this machine.
      *
-     * @param host a name or address of the loopback interface; a test should not hit anything else by mistake
-     * @param serverPort the port
+     * @param host a name or address of the loopback interface, so that no test hits another machine by mistake
+     * @param serverPort the port of the server
      * @return the proxy, which accepts connections
-     * @throws IllegalArgumentException if the host is not this machine's loopback interface
-     * @throws UncheckedIOException if it cannot listen
+     * @throws IllegalArgumentException if the host is not on the loopback interface of this machine
+     * @throws UncheckedIOException if the proxy cannot listen
      */
     public static FaultProxy to(String host, int serverPort) {
         try {
@@ -101,9 +101,9 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * A wire between two processes that can be cut silently: it carries bytes of any protocol. While it is {@linkplain
-     * #pause paused} nothing passes, not even the end of a connection or a new one: both sides still believe in the
-     * other, as they do when a switch drops packets.
+     * A wire between two processes that can be cut silently. It carries the bytes of any protocol. While the wire is
+     * {@linkplain #pause paused}, nothing passes, not even a new connection or the end of one. So each side still
+     * believes that the other is there, as it does when a switch drops packets.
      */
     static FaultProxy wire(int targetPort) throws IOException {
         return open(new InetSocketAddress(LoopbackPort.loopback(), targetPort), true);
@@ -115,7 +115,7 @@ public final class FaultProxy implements AutoCloseable {
         return proxy;
     }
 
-    /** {@return what to give to a client, {@code 127.0.0.1:port}} */
+    /** {@return the connect string for a client, {@code 127.0.0.1:port}} */
     public String connectString() {
         return port.connectString();
     }
@@ -126,45 +126,50 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Holds back everything in both directions, silently: connections stay open, new ones are accepted, nothing is
-     * lost. When this returns, nothing is forwarded any more.
+     * Silently holds back everything in both directions: connections stay open, new ones are accepted, and nothing is
+     * lost. When this method returns, nothing is forwarded any more.
      */
     public void pause() {
         pauseRequests();
         pauseReplies();
     }
 
-    /** Holds back what clients send, as {@link #pause()}; replies and events still pass. */
+    /** Holds back everything that clients send, as {@link #pause()} does; replies and events still pass. */
     public void pauseRequests() {
         controls.requestsPaused = true;
         obey();
     }
 
-    /** Holds back what the server sends, as {@link #pause()}; requests still pass. */
+    /** Holds back everything that the server sends, as {@link #pause()} does; requests still pass. */
     public void pauseReplies() {
         controls.repliesPaused = true;
         obey();
     }
 
-    /** Ends every pause: what was held back is forwarded. {@link Held} packets stay where they are. */
+    /** Ends every pause and forwards what was held back. {@link Held} packets stay where they are. */
     public void resume() {
         controls.requestsPaused = false;
         controls.repliesPaused = false;
         obey();
     }
 
-    /** Pauses, and ends the clients' sides of all connections. The server learns that when the pause is over. */
+    /**
+     * Pauses the proxy and closes the client side of every connection. The server does not notice before the pause
+     * ends.
+     */
     void hangUp() {
         pause();
         connections.forEach(ProxyConnection::hangUp);
     }
 
-    /** Drops all connections; what is in flight is lost. New ones are accepted, if they were before. */
+    /**
+     * Drops all connections, with everything that is in flight. Whether new connections are accepted does not change.
+     */
     public void cut() {
         connections.forEach(ProxyConnection::close);
     }
 
-    /** Drops all connections and refuses new ones, as if the server were down, until {@link #accept()}. */
+    /** Drops all connections and refuses new ones until {@link #accept()}, as if the server were down. */
     public synchronized void refuse() {
         ServerSocket closing = socket;
         if (closing == null) {
@@ -173,10 +178,10 @@ public final class FaultProxy implements AutoCloseable {
         try {
             closing.close();
             socket = null;
-            cut(); // now, as the rest may take a while
-            // While a thread still waits for clients, the system keeps listening even on a closed socket.
+            cut(); // before the wait below, which may take a while
+            // While a thread still waits for clients, the operating system keeps listening even on a closed socket.
             Uninterruptibles.awaitUninterruptibly(ended);
-            cut(); // those that came meanwhile, the last ones
+            cut(); // the last connections, which came meanwhile
             port.hold();
             awaitRefusal();
         } catch (IOException e) {
@@ -185,8 +190,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * A process that is being started shares the open sockets for a moment, and the system listens until it lets them
-     * go.
+     * Waits until connections are really refused. A process that is just being started shares the open sockets of
+     * this one for a moment, and until it closes its copies, the operating system keeps listening.
      */
     private void awaitRefusal() throws IOException {
         for (int tries = 1; port.isListenedOn(); tries++) {
@@ -229,22 +234,23 @@ public final class FaultProxy implements AutoCloseable {
                 connection.open(target, threads);
             }
         } catch (IOException e) {
-            // Closing the socket is how this loop is ended.
+            // Closing the socket ends this loop.
         } finally {
             end.countDown();
         }
     }
 
+    /** Makes all connections look at the controls again. */
     private void obey() {
         connections.forEach(ProxyConnection::obey);
     }
 
     /**
-     * Delays each packet by this much, in both directions. Packets that follow each other closely also arrive closely;
-     * a request and its reply take twice the time. The delay also applies to packets in flight.
+     * Delays every packet by this much, in both directions. Packets that are sent in close succession also arrive in
+     * close succession; a request and its reply together take twice the delay. Packets in flight are delayed, too.
      *
-     * @param oneWay the delay; {@link Duration#ZERO} ends it
-     * @throws IllegalArgumentException if it is negative
+     * @param oneWay the delay; {@link Duration#ZERO} for none
+     * @throws IllegalArgumentException if the delay is negative
      */
     public void latency(Duration oneWay) {
         if (oneWay.isNegative()) {
@@ -255,10 +261,10 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Cuts the connection instead of forwarding a request: the server never hears of it.
+     * Cuts the connection instead of forwarding a request, so that the server never receives it.
      *
      * @param type the type of the request
-     * @param nth which one from now on, 1 or more
+     * @param nth the number of the request, counted from 1 and from this call on
      * @return the fault
      */
     public Fault dropRequest(RequestType type, int nth) {
@@ -266,11 +272,11 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Forwards a request and cuts the connection instead of forwarding its reply: the server has applied it, the client
-     * does not know. What the server sends behind that reply is lost too.
+     * Forwards a request, but cuts the connection instead of forwarding the reply: the server has applied the
+     * request, and the client does not know. Everything that the server sends after that reply is lost, too.
      *
      * @param type the type of the request
-     * @param nth which one from now on, 1 or more
+     * @param nth the number of the request, counted from 1 and from this call on
      * @return the fault
      */
     public Fault dropReply(RequestType type, int nth) {
@@ -278,10 +284,10 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Loses a watch event; the connection stays. ZooKeeper never does that: use it to show that a test would
+     * Loses a watch event; the connection stays. ZooKeeper itself never does this. Use it to prove that a test would
      * notice.
      *
-     * @param nth which event from now on, 1 or more
+     * @param nth the number of the event, counted from 1 and from this call on
      * @return the fault
      */
     public Fault dropEvent(int nth) {
@@ -289,49 +295,50 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Stops the requests of a connection in front of one of them.
+     * Stops the requests of a connection just before one of them is forwarded.
      *
      * @param type the type of the request
-     * @param nth which one from now on, 1 or more
-     * @return the packet, to be released
+     * @param nth the number of the request, counted from 1 and from this call on
+     * @return the held packet, to be released
      */
     public Held holdRequest(RequestType type, int nth) {
         return hold(Fault.Kind.HOLD_REQUEST, type, nth, "request " + nth + " of type " + type);
     }
 
     /**
-     * Stops the replies and events of a connection in front of the reply to a request, which the server has applied.
+     * Stops the replies and events of a connection just before the reply to a request is forwarded. The server has
+     * applied the request by then.
      *
      * @param type the type of the request
-     * @param nth which request from now on, 1 or more
-     * @return the packet, to be released
+     * @param nth the number of the request, counted from 1 and from this call on
+     * @return the held packet, to be released
      */
     public Held holdReply(RequestType type, int nth) {
         return hold(Fault.Kind.HOLD_REPLY, type, nth, "the reply to request " + nth + " of type " + type);
     }
 
     /**
-     * Stops the replies and events of a connection in front of a watch event.
+     * Stops the replies and events of a connection just before a watch event is forwarded.
      *
-     * @param nth which event from now on, 1 or more
-     * @return the packet, to be released
+     * @param nth the number of the event, counted from 1 and from this call on
+     * @return the held packet, to be released
      */
     public Held holdEvent(int nth) {
         return hold(Fault.Kind.HOLD_EVENT, null, nth, "event " + nth);
     }
 
-    /** {@return the number of open connections of clients} */
+    /** {@return the number of clients' connections that are open} */
     public int connections() {
         return connections.size();
     }
 
-    /** {@return how many requests were forwarded, over all connections} */
+    /** {@return the number of requests that were forwarded, over all connections} */
     public RequestCounts requestsSeen() {
         return controls.requestsSeen.snapshot();
     }
 
     /**
-     * Drops all connections, gives up the faults that have not happened, and frees the port. Closing twice does
+     * Drops all connections, gives up the faults that have not happened yet, and frees the port. Closing twice does
      * nothing.
      */
     @Override

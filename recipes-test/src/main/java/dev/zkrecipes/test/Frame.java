@@ -11,19 +11,21 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * One packet of ZooKeeper's protocol: four bytes of length, then so many bytes. What they mean depends on the direction
- * and on whether it is the first of its stream; the protocol says it nowhere else.
+ * One packet of ZooKeeper's protocol: its length in four bytes, and then its content. The meaning of the content
+ * depends on the direction and on whether the packet is the first of its stream; the packet itself does not tell.
  *
  * @param bytes the whole packet, length included; empty for the end of the stream
- * @param arrivedNanos when it had come in, by {@link System#nanoTime()}
+ * @param arrivedNanos when the packet had arrived, by {@link System#nanoTime()}
  */
 record Frame(ByteBuffer bytes, long arrivedNanos) {
-    /** The {@code xid} of a watch event; replies to pings, log-ins and watch resets have negative ones of their own. */
+    /**
+     * The {@code xid} of a watch event. Replies to pings, logins and resets of watches have other negative numbers.
+     */
     static final int EVENT_XID = -1;
 
     private static final int LENGTH_BYTES = 4;
     private static final int TYPE_OFFSET = LENGTH_BYTES + Integer.BYTES;
-    // A connect request: protocol version (int), last zxid seen (long), time-out (int), session (long).
+    // The fields of a connect request: protocol version (int), last zxid seen (long), time-out (int), session (long).
     private static final int SESSION_OFFSET = LENGTH_BYTES + Integer.BYTES + Long.BYTES + Integer.BYTES;
     private static final int MAX_LENGTH = 64 * 1024 * 1024;
 
@@ -45,14 +47,14 @@ record Frame(ByteBuffer bytes, long arrivedNanos) {
         return new Frame(bytes.clear(), System.nanoTime());
     }
 
-    /** Reads what has come, of whatever protocol, or the end of the stream. */
+    /** Reads the bytes that have arrived, of any protocol, or the end of the stream. */
     static Frame readAny(InputStream in) throws IOException {
         byte[] buffer = new byte[16 * 1024];
         int count = in.read(buffer);
         return count < 0 ? end() : new Frame(ByteBuffer.wrap(Arrays.copyOf(buffer, count)), System.nanoTime());
     }
 
-    /** The end of a stream, now. */
+    /** Stands for the end of a stream that has come just now. */
     static Frame end() {
         return new Frame(ByteBuffer.allocate(0), System.nanoTime());
     }
@@ -61,12 +63,12 @@ record Frame(ByteBuffer bytes, long arrivedNanos) {
         return bytes.capacity() == 0;
     }
 
-    /** The xid of any packet but the first of a stream. */
+    /** The number of the request; not for the first packet of a stream, which has none. */
     int xid() {
         return intAt(LENGTH_BYTES);
     }
 
-    /** The type of a client's packet. */
+    /** The type of a packet from a client. */
     RequestType requestType(boolean first) {
         if (first) {
             return RequestType.ofConnect(

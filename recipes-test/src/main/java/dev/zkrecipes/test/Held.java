@@ -6,10 +6,10 @@ package dev.zkrecipes.test;
 import java.time.Duration;
 
 /**
- * A packet in front of which a {@link FaultProxy} stops one direction of its connection. What comes behind it on that
- * connection waits too; the other direction and other connections are not affected. Instances are thread-safe.
+ * A packet at which a {@link FaultProxy} stops one direction of a connection. Everything that follows the packet in
+ * that direction waits, too; the other direction and other connections are not affected. Instances are thread-safe.
  *
- * <p>A test that forgets to release it ends when the proxy is closed.
+ * <p>A test that forgets to release the packet still ends, because closing the proxy releases it.
  */
 public final class Held {
     private final Fault stop;
@@ -20,23 +20,23 @@ public final class Held {
         this.wakeStreams = wakeStreams;
     }
 
-    /** {@return whether the packet has come: true once the stream stands in front of it, even after it went on} */
+    /** {@return whether the packet has arrived} Once true, it stays true, even after the packet was released. */
     public boolean isReached() {
         return stop.hasFired();
     }
 
     /**
-     * Waits until the packet has come and the stream stands in front of it.
+     * Waits until the packet has arrived and the proxy has stopped in front of it.
      *
-     * @param limit how long to wait
-     * @throws AssertionError if it does not come within that time, or cannot come any more
+     * @param limit the longest time to wait
+     * @throws AssertionError if the packet does not arrive within that time, or cannot arrive any more
      * @throws InterruptedException if the thread is interrupted
      */
     public void awaitReached(Duration limit) throws InterruptedException {
         stop.awaitFired(limit);
     }
 
-    /** Lets the stream continue. If the packet has not come yet, it will not be held. */
+    /** Lets the packet and what follows it continue. If the packet has not arrived yet, it will not be held. */
     public void release() {
         stop.release();
         stop.disarm();

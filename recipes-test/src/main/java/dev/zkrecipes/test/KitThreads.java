@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads of one server or proxy, all daemons. ZooKeeper's server starts a dozen and waits for some of them only;
- * all inherit the group and the daemon flag of the thread that starts the server, so the group tells when the last one
- * is gone.
+ * The threads of one server or proxy, all daemons. ZooKeeper's server starts a dozen threads and waits for only some
+ * of them. All of them inherit the group and the daemon flag of the thread that starts the server, so the group shows
+ * when the last one has ended.
  */
 final class KitThreads implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(KitThreads.class);
@@ -36,8 +36,8 @@ final class KitThreads implements Executor {
     }
 
     /**
-     * Runs an action on a thread of the group and waits for it. Neither the action nor the wait can be interrupted:
-     * half of ZooKeeper's shut-down is skipped when its thread is.
+     * Runs an action on a thread of the group and waits for it. Neither the action nor the wait can be interrupted,
+     * because an interruption makes ZooKeeper skip half of its shutdown.
      */
     <T> T run(String name, Callable<T> action) throws ExecutionException {
         FutureTask<T> task = new FutureTask<>(action);
@@ -83,8 +83,9 @@ final class KitThreads implements Executor {
     }
 
     /**
-     * Loads ZooKeeper's connection factory, which on loading makes itself the handler of all uncaught exceptions of the
-     * JVM, and gives that place back: what becomes of other people's exceptions is not for a test server to say.
+     * Loads ZooKeeper's connection factory, and restores the default handler of uncaught exceptions. When that class
+     * is loaded, it makes itself the handler for the whole JVM; but a test server must not decide about exceptions of
+     * other code.
      */
     static synchronized void keepUncaughtExceptionHandler() {
         UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();

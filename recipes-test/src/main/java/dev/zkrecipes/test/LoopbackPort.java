@@ -13,35 +13,36 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A port of 127.0.0.1 that stays ours while nothing listens on it; unless it was named, the system chose it.
+ * A port of 127.0.0.1 that stays reserved while nothing listens on it. The operating system chooses it, unless the
+ * port was named.
  *
- * <p>A stopped server's port lies in the range from which the system serves all others, so without care another
- * server gets it, or a client that keeps knocking at the dead port is given it as its own local port and is then
+ * <p>The port of a stopped server lies in the range from which the operating system serves all others. Without care,
+ * another server could get it. Or a client that keeps trying the dead port could get it as its own local port, and be
  * connected to itself. A socket that is bound but neither listens nor connects keeps the port: connections to it are
- * refused, and a listener that also allows address reuse may still bind. (Systems where it may not are served by
- * letting go of the port for the moment of binding.)
+ * refused, but a listener with address reuse may still bind. On systems where it may not, this class releases the
+ * port for the moment of binding.
  */
 final class LoopbackPort implements AutoCloseable {
     private static final int TRIES = 250;
     private static final long PAUSE_NANOS = 20_000_000;
 
     private final InetSocketAddress address;
-    private @Nullable Socket placeholder;
+    private @Nullable Socket placeholder; // keeps the port; null while something else may listen
 
     private LoopbackPort(Socket placeholder) {
         this.placeholder = placeholder;
         this.address = new InetSocketAddress(loopback(), placeholder.getLocalPort());
     }
 
-    /** Takes a free port. */
+    /** Reserves a free port. */
     static LoopbackPort reserve() throws IOException {
         return reserve(0);
     }
 
     /**
-     * Takes a port.
+     * Reserves a port.
      *
-     * @param number which; 0 for one that is free
+     * @param number the port; 0 for one that is free
      * @throws BindException if another process has it
      */
     static LoopbackPort reserve(int number) throws IOException {
@@ -65,8 +66,8 @@ final class LoopbackPort implements AutoCloseable {
     }
 
     /**
-     * Runs {@code listening}, which must bind with address reuse and make everything anew when called again: a process
-     * that is just being started has a copy of a listener that was closed, for a moment.
+     * Runs {@code listening}, which must bind with address reuse. It may be called again, and must then start afresh:
+     * a process that is just being started holds a copy of a closed listener for a moment.
      */
     synchronized <T> T listen(Listening<T> listening) throws IOException {
         for (int left = TRIES; ; left--) {
@@ -84,7 +85,7 @@ final class LoopbackPort implements AutoCloseable {
         }
     }
 
-    /** A listener for {@link #listen}. */
+    /** A plain listener, for {@link #listen}. */
     static ServerSocket listenOn(InetSocketAddress address) throws IOException {
         ServerSocket socket = new ServerSocket();
         try {
@@ -98,13 +99,14 @@ final class LoopbackPort implements AutoCloseable {
     }
 
     /**
-     * Makes sure that another process, which allows address reuse, can listen; call {@link #hold()} when it has ended.
+     * Makes sure that another process can listen on the port, if it allows address reuse. Call {@link #hold()} when
+     * that process has ended.
      */
     void lend() throws IOException {
         listen(LoopbackPort::listenOn).close();
     }
 
-    /** Whether something listens. */
+    /** Whether something listens on the port. */
     boolean isListenedOn() {
         try (Socket probe = new Socket()) {
             probe.connect(address, 1_000);
@@ -114,7 +116,7 @@ final class LoopbackPort implements AutoCloseable {
         }
     }
 
-    /** Called when the listener is closed. */
+    /** Reserves the port again, after its listener was closed. */
     synchronized void hold() throws IOException {
         if (placeholder == null) {
             placeholder = placeholderOn(address);

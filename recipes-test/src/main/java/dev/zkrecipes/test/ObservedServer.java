@@ -23,9 +23,12 @@ import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.jspecify.annotations.Nullable;
 
-/** ZooKeeper's standalone server, which also counts what arrives, answers operators and stays out of JMX. */
+/**
+ * ZooKeeper's standalone server, which also counts the requests that arrive, applies requests of an operator, and
+ * does not register with JMX.
+ */
 final class ObservedServer extends ZooKeeperServer {
-    // ZooKeeper's own default allows 10,000 removals a minute.
+    // ZooKeeper's default allows 10,000 removals a minute, which would slow down tests that remove many containers.
     private static final int CONTAINER_REMOVALS_PER_MINUTE = 60_000;
 
     private final RequestCounts.Counter requests;
@@ -45,7 +48,7 @@ final class ObservedServer extends ZooKeeperServer {
         this.requests = requests;
     }
 
-    /** To be called when the server has started: until then, removals cannot be sent. */
+    /** Must be called after the server has started: until then, the manager cannot send its removals. */
     ContainerManager newContainerManager() {
         int intervalMillis = (int) settings.containerCheckInterval().toMillis();
         return new ContainerManager(getZKDatabase(), firstProcessor, intervalMillis, CONTAINER_REMOVALS_PER_MINUTE);
@@ -78,7 +81,7 @@ final class ObservedServer extends ZooKeeperServer {
         sessionTracker = new OperatorSessionTracker(this, getZKDatabase().getSessionWithTimeOuts(), getTickTime());
     }
 
-    // A severe failure would end the JVM, and with it all other tests.
+    // A severe failure would end the JVM, and all other tests with it.
     @Override
     public File takeSnapshot(boolean fsync, boolean severe) throws IOException {
         return super.takeSnapshot(fsync, false);
@@ -91,7 +94,7 @@ final class ObservedServer extends ZooKeeperServer {
     @Override
     protected void unregisterJMX() {}
 
-    /** A session tracker that lets the operator act without a session, and that ends at once when it is shut down. */
+    /** A session tracker that lets an operator act without a session, and that ends at once when it is shut down. */
     private static final class OperatorSessionTracker extends SessionTrackerImpl {
         private volatile boolean shutDown;
 
@@ -111,7 +114,7 @@ final class ObservedServer extends ZooKeeperServer {
         public void shutdown() {
             shutDown = true;
             super.shutdown();
-            // It sleeps until the next tick, and a kit that waits for its threads should not wait for that.
+            // The tracker sleeps until the next tick, and whoever stops a server waits for all its threads.
             interrupt();
         }
 

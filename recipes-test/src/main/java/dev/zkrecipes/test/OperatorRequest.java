@@ -14,11 +14,11 @@ import org.apache.zookeeper.server.RequestRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that the server sends itself on behalf of an operator. It takes the way of every other request, so it is
- * ordered and logged and fires watches, but it has no connection and no session, and may do anything.
+ * A request that the server sends to itself on behalf of an operator. It is processed like every other request, so it
+ * is ordered, logged, and fires watches. But it has no connection and no session, and it may do anything.
  */
 final class OperatorRequest extends Request {
-    /** No client ever has this session. */
+    /** A session id that no client ever has. */
     static final long NO_SESSION = 0;
 
     private static final List<Id> SUPER_USER = List.of(new Id("super", ""));
@@ -35,13 +35,14 @@ final class OperatorRequest extends Request {
         return new OperatorRequest(NO_SESSION, opCode, RequestRecord.fromRecord(body), () -> {});
     }
 
-    /** A request in the name of a session. */
+    /** A request in the name of a client's session. */
     static OperatorRequest inSession(long sessionId, int opCode) {
         return new OperatorRequest(sessionId, opCode, null, () -> {});
     }
 
     /**
-     * Runs code on the server's last processor, when all requests before this one are done and none is being applied.
+     * Runs code on the last request processor of the server, when all earlier requests have been applied and none is
+     * being applied.
      */
     static OperatorRequest running(int opCode, Runnable action) {
         return new OperatorRequest(NO_SESSION, opCode, null, action);
@@ -51,7 +52,7 @@ final class OperatorRequest extends Request {
         return result;
     }
 
-    /** Called on the server's last processor. */
+    /** Called on the last request processor of the server. */
     void applied(ProcessTxnResult applied) {
         KeeperException refusal = getException();
         if (refusal == null && applied.err != 0) {

@@ -24,13 +24,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One connection of a client through the proxy: two sockets and a stream for each direction. */
+/** One connection of a client through the proxy: two sockets, and a stream for each direction. */
 final class ProxyConnection {
     private static final Logger LOG = LoggerFactory.getLogger(ProxyConnection.class);
     private static final int CONNECT_LIMIT_MILLIS = 2_000;
 
     private static final Duration RETRY = Duration.ofMillis(20);
-    /** A server of an ensemble begins to listen a moment after the others have heard that it leads. */
+    /**
+     * How long to retry a connection to a server of an ensemble: a new leader begins to listen a moment after the
+     * other servers have heard that it leads.
+     */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ProxyControls controls;
@@ -54,11 +57,12 @@ final class ProxyConnection {
         this.replies = new ProxyStream(false, controls, this);
     }
 
-    /** Connects to the server and starts the four threads; returns at once. */
+    /** Connects to the server and starts the four threads of this connection. Returns at once. */
     void open(InetSocketAddress target, Executor threads) {
         threads.execute(() -> whileOpen("connecting to " + target, () -> {
             client.setTcpNoDelay(true);
-            // Now, as a socket that is closed meanwhile gives no streams, and its end has to go through the line.
+            // The streams are taken now: a socket that is closed meanwhile returns none, and its end has to go
+            // through the line as well.
             InputStream fromClient = client.getInputStream();
             OutputStream toClient = client.getOutputStream();
             if (controls.isRaw) {
@@ -102,7 +106,10 @@ final class ProxyConnection {
         return closed;
     }
 
-    /** A way out: when it ends, for whatever reason, nothing more gets through and the connection is over. */
+    /**
+     * Runs the step that forwards one direction. When it ends, for whatever reason, nothing more gets through, so the
+     * connection ends, too.
+     */
     private void untilEnd(String what, Step step) {
         whileOpen(what, step);
         close();
@@ -112,7 +119,7 @@ final class ProxyConnection {
         try {
             step.run();
         } catch (IOException e) {
-            // No warning: peers that vanish are the daily bread of this class.
+            // Not worth a warning: the purpose of this class is to make peers vanish.
             LOG.debug("connection of {} ended while {}", client, what, e);
             close();
         } catch (InterruptedException e) {
@@ -129,12 +136,14 @@ final class ProxyConnection {
         replies.obey();
     }
 
-    /** Ends the client's side. The server learns of it when the line is open and everything before it came through. */
+    /**
+     * Closes the client's side. The server notices when the line is open and everything before the end has passed.
+     */
     void hangUp() {
         closeQuietly(client);
     }
 
-    /** Drops the connection: what is under way in either direction is lost. */
+    /** Drops the connection: what is in flight in either direction is lost. */
     void close() {
         Socket connected;
         synchronized (this) {
@@ -162,7 +171,7 @@ final class ProxyConnection {
         }
     }
 
-    /** The faults whose packet this is. Called once for each packet of a direction, in their order. */
+    /** The faults that apply to this packet. Must be called once for each packet of a direction, in order. */
     List<Fault> faultsOf(boolean request, Frame frame, boolean first) {
         if (controls.isRaw) {
             return List.of();
@@ -178,7 +187,10 @@ final class ProxyConnection {
         return xid == Frame.EVENT_XID ? controls.matching(null) : pending.answered(xid);
     }
 
-    /** Loses a packet, and the connection unless it is an event, then tells those that asked for it. */
+    /**
+     * Loses a packet, and with it the connection unless the packet is an event, and then reports the faults as
+     * happened. Returns whether the connection goes on.
+     */
     boolean lose(List<Fault> losses) {
         boolean goesOn = losses.stream().allMatch(fault -> fault.kind() == Fault.Kind.DROP_EVENT);
         if (!goesOn) {
@@ -193,16 +205,17 @@ final class ProxyConnection {
     }
 
     /**
-     * The requests of one connection that were forwarded and not answered, with the faults that wait for their replies.
-     * A reply names its request by {@code xid}; pings and their like share one, and are answered in order. Thread-safe.
+     * The requests of one connection that were forwarded but not answered yet, with the faults that apply to their
+     * replies. A reply names its request by the {@code xid}. All pings share one {@code xid} and are answered in
+     * order, and so do a few other requests. Thread-safe.
      */
     private static final class PendingReplies {
-        /** Stands for the connect request, which has no {@code xid}; no client uses this one. */
+        /** Stands for the connect request, which has no {@code xid}. No client uses this number. */
         static final int CONNECT_XID = Integer.MIN_VALUE;
 
         private final Map<Integer, Deque<List<Fault>>> pending = new HashMap<>();
 
-        /** To be called before the request goes out, or the reply may be faster. */
+        /** Must be called before the request goes out: its reply could be faster otherwise. */
         synchronized void sent(int xid, List<Fault> onReply) {
             pending.computeIfAbsent(xid, key -> new ArrayDeque<>()).add(onReply);
         }
@@ -219,7 +232,7 @@ final class ProxyConnection {
             return faults;
         }
 
-        /** The connection is gone: no reply will come any more. */
+        /** The connection has ended, so no reply will come any more. */
         void giveUp() {
             List<Fault> lost = new ArrayList<>();
             synchronized (this) {

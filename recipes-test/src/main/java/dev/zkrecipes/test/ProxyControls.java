@@ -9,11 +9,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all streams of one proxy obey, and the faults that wait for their packet. After a change of what is paused or
- * delayed, wake the streams. Thread-safe.
+ * The settings that all streams of one proxy obey, and the faults that wait for their packets. A stream does not
+ * notice a change of what is paused or delayed until it is woken. Thread-safe.
  */
 final class ProxyControls {
-    /** Whether bytes of any protocol are carried, about which nothing is known. */
+    /** Whether the proxy carries bytes of any protocol, without understanding them. */
     final boolean isRaw;
 
     final RequestCounts.Counter requestsSeen = new RequestCounts.Counter();
@@ -43,8 +43,8 @@ final class ProxyControls {
     }
 
     /**
-     * Counts a request, or with null an event, that is about to be forwarded, and takes out the faults whose packet it
-     * is, or whose reply's request.
+     * Counts a packet that is about to be forwarded, and returns the faults that apply to it or, for a request, to
+     * its reply. These faults are no longer armed. {@code passing} is null for an event.
      */
     synchronized List<Fault> matching(@Nullable RequestType passing) {
         List<Fault> matching = new ArrayList<>();
@@ -52,7 +52,10 @@ final class ProxyControls {
         return matching;
     }
 
-    /** Gives up what has not happened. A fault that is past counting, with its reply under way, stays. */
+    /**
+     * Gives up a fault that has not happened. A fault that has counted its request already, and whose reply is under
+     * way, stays.
+     */
     void disarm(Fault fault) {
         boolean removed;
         synchronized (this) {

@@ -21,12 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One direction of a proxied connection, as a line on which packets travel: one thread puts them in as they come,
- * another takes them out when they are due and nothing stops the line. So a delay moves packets in time but not apart.
+ * One direction of a proxied connection, as a line of packets. One thread appends packets as they arrive; another
+ * takes them out when they are due and nothing stops the line. So a delay moves packets in time, but does not spread
+ * them.
  */
 final class ProxyStream {
     private static final Logger LOG = LoggerFactory.getLogger(ProxyStream.class);
-    /** Long enough for a packet, short enough not to hang on a peer that does not read. */
+    /** Long enough for a packet to pass, and short enough for a peer that does not read. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final boolean requests;
@@ -41,7 +42,7 @@ final class ProxyStream {
     @GuardedBy("lock")
     private boolean closed;
 
-    /** Whether a packet is past everything that can stop it and is being dealt with. */
+    /** Whether a packet has passed everything that can stop it, and is being forwarded. */
     @GuardedBy("lock")
     private boolean passing;
 
@@ -51,7 +52,10 @@ final class ProxyStream {
         this.connection = connection;
     }
 
-    /** Puts in what comes until the end, which goes through the line like a packet. */
+    /**
+     * Appends everything that arrives, up to and including the end of the stream, which goes through the line like a
+     * packet.
+     */
     void fill(InputStream from) {
         DataInputStream in = new DataInputStream(new BufferedInputStream(from));
         Frame frame;
@@ -67,7 +71,10 @@ final class ProxyStream {
         } while (!frame.isEnd());
     }
 
-    /** A peer that resets its connection has ended it. The side behind a pause must not notice that either. */
+    /**
+     * Reads the next packet. A reset of the connection counts as the end of the stream and goes through the line like
+     * one, because the side behind a pause must not notice a reset either.
+     */
     private Frame nextFrom(DataInputStream in) {
         try {
             return controls.isRaw ? Frame.readAny(in) : Frame.read(in);
@@ -77,7 +84,7 @@ final class ProxyStream {
         }
     }
 
-    /** Takes out and forwards, until the end came through or the stream is closed. */
+    /** Forwards packets until the end of the stream has passed or the stream is closed. */
     void drain(OutputStream to) throws IOException, InterruptedException {
         boolean first = true;
         for (Frame frame = take(); frame != null && !frame.isEnd(); frame = take()) {
@@ -108,7 +115,7 @@ final class ProxyStream {
         to.flush();
     }
 
-    /** Waits until nothing is paused, or the stream is closed. */
+    /** Waits until this direction is not paused, or the stream is closed. */
     void awaitOpen() throws InterruptedException {
         lock.lock();
         try {
@@ -120,7 +127,7 @@ final class ProxyStream {
         }
     }
 
-    /** Waits until a packet is due and nothing stops it; null when the stream is closed. */
+    /** Waits until the first packet is due and nothing stops it; null if the stream is closed. */
     private @Nullable Frame take() throws InterruptedException {
         lock.lock();
         try {
@@ -162,7 +169,10 @@ final class ProxyStream {
         }
     }
 
-    /** Stands in front of a packet until it is released; a pause that began meanwhile stops it too. */
+    /**
+     * Stops in front of a packet until it is released, and after that for as long as a pause lasts that began
+     * meanwhile.
+     */
     private void stand(Fault hold) throws InterruptedException {
         passed();
         hold.fire();
@@ -177,7 +187,10 @@ final class ProxyStream {
         }
     }
 
-    /** Looks at the controls again, and returns when no packet is on its way that they would have stopped. */
+    /**
+     * Looks at the controls again. Returns when no packet is being forwarded any more that the controls would have
+     * stopped.
+     */
     void obey() {
         lock.lock();
         try {

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How many requests of each type there were up to some moment. Immutable; take two and subtract to see what an
+ * The number of requests of each type up to some moment. Immutable: take two of them and subtract, to see what an
  * operation cost.
  *
  * <pre>{@code
@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.LongAdder;
  * }</pre>
  */
 public final class RequestCounts {
-    /** The requests that occurred, and no others. */
+    /** Contains only types that occurred, so that equal counts are equal maps. */
     private final Map<RequestType, Long> counts = new EnumMap<>(RequestType.class);
 
     RequestCounts(Map<RequestType, Long> counts) {
@@ -45,7 +45,7 @@ public final class RequestCounts {
     /**
      * {@return the number of requests of all types except those that only keep a session: {@link RequestType#PING},
      * {@link RequestType#CREATE_SESSION}, {@link RequestType#RESUME_SESSION} and {@link RequestType#CLOSE_SESSION}}
-     * When those come depends on time, so they would make every count a guess.
+     * Those come at times that depend on the clock, so including them would make every count unpredictable.
      */
     public long total() {
         long total = 0;
@@ -56,9 +56,9 @@ public final class RequestCounts {
     }
 
     /**
-     * {@return whether exactly these requests were made, apart from those that only keep a session}
+     * {@return whether exactly these requests occurred, apart from those that only keep a session}
      *
-     * @param expected each as often as it is expected
+     * @param expected each type as often as its requests are expected
      */
     public boolean consistsOf(RequestType... expected) {
         return total() == expected.length
@@ -68,10 +68,11 @@ public final class RequestCounts {
     }
 
     /**
-     * {@return what was added since an earlier snapshot of the same server or proxy, type by type}
+     * {@return the requests that were added since an earlier snapshot of the same server or proxy, type by type}
      *
      * @param earlier the earlier snapshot
-     * @throws IllegalArgumentException if {@code earlier} has more of some type, that is, was taken later or elsewhere
+     * @throws IllegalArgumentException if {@code earlier} has more requests of some type, so it was taken later or
+     *     elsewhere
      */
     public RequestCounts minus(RequestCounts earlier) {
         Map<RequestType, Long> difference = new EnumMap<>(RequestType.class);
@@ -112,7 +113,7 @@ public final class RequestCounts {
         return total() + (total() == 1 ? " request " : " requests ") + counted + apart;
     }
 
-    /** Counts requests from many threads; what users see of it are snapshots. */
+    /** Counts requests from many threads. Users get snapshots of it. */
     static final class Counter {
         private final Map<RequestType, LongAdder> counts = new ConcurrentHashMap<>();
 

@@ -12,14 +12,15 @@ import org.apache.zookeeper.ZooDefs.OpCode;
 /**
  * The kinds of request that a ZooKeeper client can send, one for each operation code of the protocol.
  *
- * <p>The client picks the code by the method called: {@code create} without a {@code Stat} is {@link #CREATE}, with one
- * {@link #CREATE2}; {@code getChildren} without a {@code Stat} is {@link #GET_CHILDREN}, with one {@link
- * #GET_CHILDREN2}; a transaction is one {@link #MULTI}, whatever it contains.
+ * <p>The method that a program calls determines the code: {@code create} without a {@code Stat} sends
+ * {@link #CREATE}, with a {@code Stat} it sends {@link #CREATE2}; {@code getChildren} without a {@code Stat} sends
+ * {@link #GET_CHILDREN}, with a {@code Stat} it sends {@link #GET_CHILDREN2}. A transaction is one {@link #MULTI},
+ * whatever it contains.
  */
 public enum RequestType {
     /** Create a node; the reply carries the path only. */
     CREATE(OpCode.create),
-    /** Create a node; the reply carries its {@code Stat} too. */
+    /** Create a node; the reply carries its {@code Stat}, too. */
     CREATE2(OpCode.create2),
     /** Create a container node. */
     CREATE_CONTAINER(OpCode.createContainer),
@@ -35,13 +36,13 @@ public enum RequestType {
     GET_DATA(OpCode.getData),
     /** Write a node. */
     SET_DATA(OpCode.setData),
-    /** Read the access list of a node. */
+    /** Read the ACL of a node. */
     GET_ACL(OpCode.getACL),
-    /** Write the access list of a node. */
+    /** Write the ACL of a node. */
     SET_ACL(OpCode.setACL),
     /** List children; the reply carries the names only. */
     GET_CHILDREN(OpCode.getChildren),
-    /** List children; the reply carries the parent's {@code Stat} too. */
+    /** List children; the reply carries the {@code Stat} of the parent, too. */
     GET_CHILDREN2(OpCode.getChildren2),
     /** Count all nodes below a path. */
     GET_ALL_CHILDREN_NUMBER(OpCode.getAllChildrenNumber),
@@ -53,15 +54,15 @@ public enum RequestType {
     MULTI_READ(OpCode.multiRead),
     /** A version check outside a transaction. */
     CHECK(OpCode.check),
-    /** Catch up with the leader. */
+    /** Let the server catch up with the leader. */
     SYNC(OpCode.sync),
     /** Set the watches of the session again after a reconnect. */
     SET_WATCHES(OpCode.setWatches),
-    /** As {@link #SET_WATCHES}, with persistent watches. */
+    /** Set the watches of the session again, persistent ones included. */
     SET_WATCHES2(OpCode.setWatches2),
     /** Add a persistent watch. */
     ADD_WATCH(OpCode.addWatch),
-    /** Ask whether the server knows a watch, before removing it locally. */
+    /** Ask whether the server knows a watch, before the client removes its own side of it. */
     CHECK_WATCHES(OpCode.checkWatches),
     /** Remove watches. */
     REMOVE_WATCHES(OpCode.removeWatches),
@@ -71,13 +72,13 @@ public enum RequestType {
     WHO_AM_I(OpCode.whoAmI),
     /** Add an identity to the connection. */
     AUTH(OpCode.auth),
-    /** A step of a SASL log-in. */
+    /** A step of a SASL login. */
     SASL(OpCode.sasl),
     /** A ping. */
     PING(OpCode.ping),
     /** The first packet of a connection that asks for a new session. */
     CREATE_SESSION(OpCode.createSession),
-    /** The first packet of a connection that brings a session along, alive or not. Has no operation code. */
+    /** The first packet of a connection that resumes a session, alive or not. It has no operation code. */
     RESUME_SESSION(Integer.MIN_VALUE),
     /** End the session. */
     CLOSE_SESSION(OpCode.closeSession),
@@ -97,12 +98,15 @@ public enum RequestType {
         return BY_CODE.getOrDefault(opCode, OTHER);
     }
 
-    /** The type of the first packet of a connection: 0 stands for "a new session, please". */
+    /** The type of the first packet of a connection: the session id 0 asks for a new session. */
     static RequestType ofConnect(long sessionId) {
         return sessionId == 0 ? CREATE_SESSION : RESUME_SESSION;
     }
 
-    /** {@return whether it only keeps a session: pings, and setting up, resuming or closing the session} */
+    /**
+     * {@return whether the request only keeps a session: a ping, or the start, the resumption or the end of a
+     * session}
+     */
     public boolean isSessionKeeping() {
         return this == PING || this == CREATE_SESSION || this == RESUME_SESSION || this == CLOSE_SESSION;
     }

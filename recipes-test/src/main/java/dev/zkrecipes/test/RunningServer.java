@@ -30,7 +30,9 @@ import org.apache.zookeeper.server.ServerCnxn;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.jspecify.annotations.Nullable;
 
-/** One run of a server, from start to stop. A restarted server is a new one of these on the same port and data. */
+/**
+ * One run of a server, from start to stop. A restart makes a new object of this class, with the same port and data.
+ */
 final class RunningServer {
     private static final long OPERATOR_LIMIT_SECONDS = 20;
     private static final Object FSYNC_PROPERTY = new Object();
@@ -83,7 +85,8 @@ final class RunningServer {
         FileTxnSnapLog log = openLog(directory, settings.fsync());
         try {
             ObservedServer server = new ObservedServer(log, settings, requests);
-            // Before any client can connect: the first ones would be rejected while the data are being loaded.
+            // The data is loaded before any client can connect: the server would reject the first clients while it
+            // loads.
             server.startdata();
             ObservedConnections connections = port.listen(address -> bind(address, events));
             try {
@@ -110,7 +113,7 @@ final class RunningServer {
         if (fsync) {
             return new FileTxnSnapLog(directory.toFile(), directory.toFile());
         }
-        // The log reads this property when it is made and offers no other way.
+        // The log reads this property when it is created, and offers no other way.
         synchronized (FSYNC_PROPERTY) {
             String before = System.setProperty("zookeeper.forceSync", "no");
             try {
@@ -147,7 +150,9 @@ final class RunningServer {
         return server.getZKDatabase().getDataTree();
     }
 
-    /** The server reports only who watches data; but it says of each connection whether it watches children. */
+    /**
+     * The server only tells which sessions watch data. But it says of each connection whether it watches children.
+     */
     List<Long> childWatchers(String path) {
         return Streams.stream(connections.getConnections())
                 .filter(connection -> tree().containsWatcher(path, WatcherType.Children, connection))
@@ -170,7 +175,7 @@ final class RunningServer {
         }
     }
 
-    /** Makes the container manager look now, and returns when what it found to remove has been dealt with. */
+    /** Makes the container manager look now, and returns when every container that it found has been removed. */
     void checkContainers() {
         try {
             containers.checkContainers();
@@ -190,6 +195,7 @@ final class RunningServer {
         }
     }
 
+    /** Sends a request to the server, and waits until it has been applied. */
     ProcessTxnResult submit(OperatorRequest request) throws KeeperException {
         server.submitRequest(request);
         try {
@@ -212,7 +218,7 @@ final class RunningServer {
         server.takeSnapshot();
     }
 
-    /** ZooKeeper's connections, which also count the watch events sent and stay out of JMX. */
+    /** ZooKeeper's connections, which also count the watch events that they send, and do not register with JMX. */
     private static final class ObservedConnections extends NIOServerCnxnFactory {
         private final LongAdder events;
 
@@ -226,7 +232,7 @@ final class RunningServer {
             return new Connection(channel, key, selector);
         }
 
-        // There is no limit, and no need for ZooKeeper's warning about that.
+        // There is no limit of connections, so ZooKeeper's warning about a missing limit does not apply.
         @Override
         protected void initMaxCnxns() {}
 
@@ -241,7 +247,7 @@ final class RunningServer {
                 super(zkServer, channel, key, ObservedConnections.this, selector);
             }
 
-            // Here and not where the event is made: an event that the access list hides is never sent.
+            // Events are counted here rather than where they are created: an event that an ACL hides is never sent.
             @Override
             public int sendResponse(
                     ReplyHeader header,

@@ -16,20 +16,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * A second port of a running {@link EmbeddedZooKeeper} that speaks TLS and asks clients for a certificate.
  *
- * <p>ZooKeeper reads the server's key and trust stores from system properties whenever a client connects, and its
- * client uses the same ones by default. They are set while the port is open, so only one can be open in a JVM, and a
- * client's configuration should name its own stores. A client's identity for ACLs is the name in its certificate, for
- * example {@code x509:CN=client}. Watch events that go out here are not counted.
+ * <p>ZooKeeper reads the key store and trust store of the server from system properties whenever a client connects,
+ * and its client uses the same properties by default. They are set while the port is open. So only one secure port
+ * can be open in a JVM, and the configuration of a client should name stores of its own. The identity of a client for
+ * ACLs is the name in its certificate, for example {@code x509:CN=client}. Watch events sent through this port are
+ * not counted.
  */
 public final class SecurePort implements AutoCloseable {
     private static final String FACTORY = ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY;
     private static final String SCHEME = "x509";
     private static final String PROVIDER = ProviderRegistry.AUTHPROVIDER_PROPERTY_PREFIX + SCHEME;
     private static final Object ONE_AT_A_TIME = new Object();
-    private static boolean open;
+    private static boolean open; // guarded by ONE_AT_A_TIME
 
     private final ServerCnxnFactory connections;
-    private final Map<String, @Nullable String> before = new HashMap<>();
+    private final Map<String, @Nullable String> before = new HashMap<>(); // the system properties to restore
     private boolean closed;
 
     private SecurePort(ServerCnxnFactory connections) {
@@ -45,7 +46,8 @@ public final class SecurePort implements AutoCloseable {
             int unlimited = 0;
             port.connections.configure(new InetSocketAddress(LoopbackPort.loopback(), 0), unlimited, -1, true);
             keys.storeSettings().forEach(port::set);
-            // Checks the certificates itself, and makes the owner's name an identity for ACLs: x509:CN=client.
+            // This provider checks the certificates itself and makes the owner's name an identity for ACLs, such as
+            // x509:CN=client.
             port.set(PROVIDER, X509AuthenticationProvider.class.getName());
             ProviderRegistry.addOrUpdateProvider(PROVIDER);
             try {
@@ -63,7 +65,10 @@ public final class SecurePort implements AutoCloseable {
         before.put(name, System.setProperty(name, value));
     }
 
-    /** ZooKeeper offers no other way to say which one. */
+    /**
+     * Creates a factory of connections that speak TLS. ZooKeeper offers no other way to choose the class than a
+     * system property.
+     */
     private static ServerCnxnFactory nettyConnections() throws IOException {
         String other = System.setProperty(FACTORY, "org.apache.zookeeper.server.NettyServerCnxnFactory");
         try {
@@ -81,7 +86,7 @@ public final class SecurePort implements AutoCloseable {
         }
     }
 
-    /** {@return what to give to a client, {@code 127.0.0.1:port}} */
+    /** {@return the connect string for a client, {@code 127.0.0.1:port}} */
     public String connectString() {
         return "127.0.0.1:" + connections.getLocalPort();
     }
@@ -93,7 +98,7 @@ public final class SecurePort implements AutoCloseable {
             if (!closed) {
                 closed = true;
                 open = false;
-                connections.setZooKeeperServer(null); // or it would be shut down, too
+                connections.setZooKeeperServer(null); // otherwise shutdown() would stop the server, too
                 connections.shutdown();
                 ProviderRegistry.removeProvider(SCHEME);
                 before.forEach(SecurePort::restore);

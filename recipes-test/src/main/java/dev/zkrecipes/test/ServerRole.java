@@ -3,12 +3,17 @@
 
 package dev.zkrecipes.test;
 
-/** What a server of an ensemble does now, by its own account. */
+/** The role of a server in an ensemble, as the server itself reports it. */
 public enum ServerRole {
-    /** Orders all writes. There may be a second one for a moment that does not know yet that it was replaced. */
+    /**
+     * The server orders all writes. For a moment there may be a second leader, which does not know yet that it was
+     * replaced.
+     */
     LEADER,
-    /** Answers reads by itself and passes writes on to the leader that it follows, or believes to follow. */
+    /**
+     * The server answers reads by itself, and passes writes on to the leader that it follows or believes to follow.
+     */
     FOLLOWER,
-    /** Serves no client: it is down, or it looks for a leader. */
+    /** The server serves no clients: it is down, or it is looking for a leader. */
     NONE
 }

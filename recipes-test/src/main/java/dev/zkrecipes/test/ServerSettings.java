@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What a server is started with, checked. */
+/**
+ * The checked settings with which a server is started. {@code port} is 0 for a port that the operating system
+ * chooses; {@code dataDirectory} is null for a temporary directory.
+ */
 record ServerSettings(
         Duration tickTime,
         Duration minSessionTimeout,

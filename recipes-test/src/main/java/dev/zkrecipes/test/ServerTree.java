@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an {@link EmbeddedZooKeeper} holds: reads look into the memory of the running server, changes are requests of
- * the server to itself.
+ * The data of an {@link EmbeddedZooKeeper}. Reads look into the memory of the running server; changes are requests
+ * that the server sends to itself.
  */
 abstract sealed class ServerTree permits EmbeddedZooKeeper {
     private static final Logger LOG = LoggerFactory.getLogger(ServerTree.class);
@@ -41,18 +41,18 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     abstract RunningServer running();
 
     /**
-     * {@return the number of watches set on the server, for data, existence and children together} A path that one
-     * session watches twice counts once in each kind.
+     * {@return the number of watches on the server, for data, existence and children together} A path that one
+     * session watches in two ways counts twice.
      */
     public int watchCount() {
         return running().tree().getWatchCount();
     }
 
     /**
-     * {@return who would hear of a change or deletion of a node because of a read of its data or existence: the ids of
-     * the sessions in ascending order}
+     * {@return the ids of the sessions, in ascending order, that watch a node after reading its data or checking its
+     * existence} Such a session hears of a change or a deletion of the node.
      *
-     * @param path the node
+     * @param path the path of the node
      */
     public List<Long> watchers(String path) {
         Set<Long> sessions = running().tree().getWatchesByPath().getSessions(path);
@@ -60,19 +60,21 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * {@return who would hear of a deletion of a node, or that a child comes or goes, because of a list: the ids of the
-     * sessions in ascending order} On a node that cannot have children that is a watch for its deletion only.
+     * {@return the ids of the sessions, in ascending order, that watch a node after listing its children} Such a
+     * session hears of the deletion of the node, and of children that come or go. On a node that cannot have
+     * children, this is a watch on its deletion only.
      *
-     * @param path the node
+     * @param path the path of the node
      */
     public List<Long> childWatchers(String path) {
         return running().childWatchers(path);
     }
 
     /**
-     * {@return the names of the children in the order of {@link String#compareTo}; empty if the parent does not exist}
+     * {@return the names of the children in the order of {@link String#compareTo}; empty if the parent does not
+     * exist}
      *
-     * @param path the parent
+     * @param path the path of the parent
      */
     public List<String> children(String path) {
         DataNode node = running().tree().getNode(path);
@@ -90,16 +92,16 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     /**
      * {@return whether a node exists}
      *
-     * @param path the node
+     * @param path the path of the node
      */
     public boolean nodeExists(String path) {
         return running().tree().getNode(path) != null;
     }
 
     /**
-     * {@return a copy of a node's data, of length 0 if it has none; empty if the node does not exist}
+     * {@return a copy of the data of a node, of length 0 if it has none; empty if the node does not exist}
      *
-     * @param path the node
+     * @param path the path of the node
      */
     public Optional<byte[]> data(String path) {
         DataNode node = running().tree().getNode(path);
@@ -113,7 +115,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     /**
      * {@return the paths of a session's ephemeral nodes in the order of {@link String#compareTo}}
      *
-     * @param sessionId the session
+     * @param sessionId the id of the session
      */
     public List<String> ephemerals(long sessionId) {
         Set<String> paths = running().tree().getEphemerals(sessionId);
@@ -121,21 +123,22 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * {@return the session that an ephemeral node belongs to; empty if it does not exist or is not ephemeral}
+     * {@return the id of the session that owns an ephemeral node; empty if the node does not exist or is not
+     * ephemeral}
      *
-     * @param path the node
+     * @param path the path of the node
      */
     public OptionalLong owner(String path) {
         DataNode node = running().tree().getNode(path);
         if (node == null) {
             return OptionalLong.empty();
         }
-        // Containers and nodes with a time to live use the same field for something else.
+        // Containers and nodes with a time to live use this field for another purpose.
         long owner = node.stat.getEphemeralOwner();
         return EphemeralType.get(owner) == EphemeralType.NORMAL ? OptionalLong.of(owner) : OptionalLong.empty();
     }
 
-    /** {@return the zxid of the last transaction that was applied} */
+    /** {@return the zxid of the transaction that was applied last} */
     public long lastZxid() {
         return running().tree().lastProcessedZxid;
     }
@@ -143,8 +146,8 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     /**
      * Creates a persistent node that any client may change.
      *
-     * @param path the node; its parent must exist
-     * @param data its data
+     * @param path the path of the node; its parent must exist
+     * @param data the data of the node
      * @throws IllegalArgumentException if ZooKeeper refuses; its exception is the cause
      */
     public void createNode(String path, byte[] data) {
@@ -154,11 +157,12 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     /**
      * Creates a node that any client may change.
      *
-     * @param path the node, for a sequential one without the number; its parent must exist
-     * @param data its data
-     * @param mode what it is; not ephemeral, as an operator has no session here, and without a time to live
-     * @return its path, for a sequential one with the number
-     * @throws IllegalArgumentException if the mode is not possible, or if ZooKeeper refuses; its exception is the cause
+     * @param path the path of the node, without the number for a sequential node; its parent must exist
+     * @param data the data of the node
+     * @param mode the kind of node; neither ephemeral, because an operator has no session, nor with a time to live
+     * @return the path of the node, with the number for a sequential node
+     * @throws IllegalArgumentException if the mode is not possible, or if ZooKeeper refuses; its exception is the
+     *     cause
      */
     public String createNode(String path, byte[] data, CreateMode mode) {
         if (mode.isEphemeral() || mode.isTTL()) {
@@ -170,10 +174,10 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * Writes a node, whatever its version.
+     * Replaces the data of a node, whatever its version.
      *
-     * @param path the node
-     * @param data its new data
+     * @param path the path of the node
+     * @param data the new data
      * @throws IllegalArgumentException if ZooKeeper refuses; its exception is the cause
      */
     public void setData(String path, byte[] data) {
@@ -183,7 +187,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     /**
      * Deletes a node that has no children, whatever its version.
      *
-     * @param path the node
+     * @param path the path of the node
      * @throws IllegalArgumentException if ZooKeeper refuses; its exception is the cause
      */
     public void deleteNode(String path) {
@@ -191,16 +195,15 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * Ages a path: its next sequential child gets this number, as if so many had been created before. Sequence numbers
-     * are as long as the server's counter of creations, which a restart keeps and which never goes back. It sticks at
-     * {@link Integer#MAX_VALUE}: from then on all get that number, and the server logs digest mismatches, as a real one
-     * does.
+     * Ages a path: its next sequential child gets this number, as if that many children had been created before. The
+     * counter survives a restart and never goes back. It stops at {@link Integer#MAX_VALUE}: from then on all
+     * children get that number, and the server logs digest mismatches, as a real one does.
      *
-     * <p>No other client should be creating or deleting children of the path at that moment.
+     * <p>No other client should create or delete children of the path at that moment.
      *
-     * @param path the parent
-     * @param next the number, not less than the one that would come anyway
-     * @throws IllegalArgumentException if the path does not exist or its next number is higher already
+     * @param path the path of the parent
+     * @param next the number, not less than the number that would come next anyway
+     * @throws IllegalArgumentException if the path does not exist, or if its next number is higher already
      */
     public void setSequenceCounter(String path, int next) {
         String problem = advance(running(), path, next);
@@ -208,7 +211,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
             throw new IllegalArgumentException("cannot set the sequence counter of " + path + ": " + problem);
         }
         try {
-            // It is in no transaction, so only a snapshot carries it over a restart.
+            // No transaction contains this change, so only a snapshot carries it over a restart.
             running().takeSnapshot();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot keep the sequence counter of " + path, e);
@@ -216,9 +219,9 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     }
 
     /**
-     * Removes the containers that had children and are empty now, without waiting for the next check (see {@link
-     * EmbeddedZooKeeperBuilder#containerCheckInterval}). They are gone when this returns, unless somebody made a child
-     * meanwhile.
+     * Removes the containers that had children and are empty now, without waiting for the next check (see
+     * {@link EmbeddedZooKeeperBuilder#containerCheckInterval}). They are gone when this method returns, except for
+     * those in which a client has created a child meanwhile.
      */
     public void reapContainers() {
         running().checkContainers();
@@ -233,13 +236,14 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
         }
     }
 
-    /** Returns what was in the way, null if nothing. */
+    /** Sets the counter, and returns the problem that prevented it; null if there was none. */
     private static @Nullable String advance(RunningServer server, String path, int next) {
         AtomicReference<@Nullable String> problem = new AtomicReference<>();
-        // On the server's own thread: the tree keeps a digest of itself that two writers at a time would spoil.
+        // This runs on the server's own thread: the tree keeps a digest of itself, which two concurrent writers would
+        // spoil.
         server.barrier(() -> problem.set(advance(server.tree(), path, next)));
-        // The server writes down the digest with each transaction, even one that fails; without, it would find a
-        // difference, and complain, when it reads the next snapshot.
+        // The server records the digest with each transaction, even with one that fails. Without a transaction after
+        // the change, it would find a difference when it reads the next snapshot, and complain.
         failToDeleteNothing(server);
         return problem.get();
     }

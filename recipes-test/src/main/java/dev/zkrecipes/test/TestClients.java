@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The clients of a test, connected when the test gets them. A single one, which the test closes:
+ * Clients for a test, which are connected when the test gets them. A single client is closed by the test:
  *
  * <pre>{@code
  * try (ZooKeeperClient client = TestClients.connect(server.connectString(), Duration.ofSeconds(6))) {
@@ -20,7 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>Several that are closed together:
+ * <p>Several clients are closed together:
  *
  * <pre>{@code
  * try (TestClients clients = TestClients.of(server)) {
@@ -30,17 +30,17 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>A client that is not connected within 20 s, or longer on a busy machine, fails the test with an
+ * <p>If a client is not connected within 20 s, or longer on a busy machine, the test fails with an
  * {@link AssertionError}. Instances are thread-safe.
  */
 public final class TestClients implements AutoCloseable {
     /**
-     * A session time-out so long that nothing disappears just because its session does, and that no lease gets old
-     * enough in a test to be checked among the requests that the test counts.
+     * A session time-out that no test outlasts. With it, no node disappears because a session has expired. Also, no
+     * lease gets so old that the client checks it, so a test that counts requests sees only those that it expects.
      */
     public static final Duration LONG_SESSION = Duration.ofSeconds(60);
 
-    /** The session time-out of {@link ZooKeeperClient#connect}. */
+    /** The session time-out that {@link ZooKeeperClient#connect} uses. */
     private static final Duration SESSION = Duration.ofSeconds(30);
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -55,9 +55,9 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * {@return an empty group of clients with the session time-out that a client has by default, 30 s}
+     * {@return an empty group of clients with the default session time-out of a client, 30 s}
      *
-     * @param server what {@link #open()} connects to
+     * @param server the server to which {@link #open()} connects
      */
     public static TestClients of(EmbeddedZooKeeper server) {
         return of(server, SESSION);
@@ -66,8 +66,8 @@ public final class TestClients implements AutoCloseable {
     /**
      * {@return an empty group of clients}
      *
-     * @param server what {@link #open()} connects to
-     * @param sessionTimeout the session time-out that each asks for
+     * @param server the server to which {@link #open()} connects
+     * @param sessionTimeout the session time-out that each client asks for
      */
     public static TestClients of(EmbeddedZooKeeper server, Duration sessionTimeout) {
         return new TestClients(
@@ -76,10 +76,10 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes a client with the session time-out that a client has by default, 30 s.
+     * Makes a client with the default session time-out of a client, 30 s.
      *
-     * @param connectString what to connect to: a server, a proxy, a chroot
-     * @return the client, connected
+     * @param connectString the address of a server or a proxy, with or without a chroot
+     * @return the connected client
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(String connectString) throws InterruptedException {
@@ -87,11 +87,11 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes a client.
+     * Makes a client with a session time-out.
      *
-     * @param connectString what to connect to: a server, a proxy, a chroot
+     * @param connectString the address of a server or a proxy, with or without a chroot
      * @param sessionTimeout the session time-out to ask for
-     * @return the client, connected
+     * @return the connected client
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(String connectString, Duration sessionTimeout) throws InterruptedException {
@@ -100,10 +100,10 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes a client with other settings.
+     * Makes a client with any settings.
      *
-     * @param settings all that the client needs
-     * @return the client, connected
+     * @param settings all settings of the client
+     * @return the connected client
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static ZooKeeperClient connect(ZooKeeperClientBuilder settings) throws InterruptedException {
@@ -127,9 +127,9 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes one more client of the group.
+     * Adds a client to the group.
      *
-     * @return the client, connected; it is closed with the group, or before
+     * @return the connected client; it is closed with the group, if the test has not closed it
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public ZooKeeperClient open() throws InterruptedException {
@@ -137,10 +137,10 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes one more client of the group that connects elsewhere, such as to a proxy in front of the server.
+     * Adds a client to the group that connects to another address, such as a proxy in front of the server.
      *
-     * @param connectString what to connect to
-     * @return the client, connected; it is closed with the group, or before
+     * @param connectString the address to connect to
+     * @return the connected client; it is closed with the group, if the test has not closed it
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public ZooKeeperClient open(String connectString) throws InterruptedException {
@@ -152,7 +152,7 @@ public final class TestClients implements AutoCloseable {
     /**
      * {@return a client that the group has opened}
      *
-     * @param index 0 for the first
+     * @param index 0 for the client that was opened first
      */
     public ZooKeeperClient get(int index) {
         return open.get(index);

@@ -23,8 +23,8 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * A key, its self-signed certificate for 127.0.0.1, and the certificates that its owner trusts: made by the
- * {@code keytool} of this JDK, valid for a day.
+ * A key with a certificate for 127.0.0.1, and the certificates that its owner trusts. The {@code keytool} of this JDK
+ * makes them; they are valid for one day.
  *
  * <pre>{@code
  * TlsKeys serverKeys = TlsKeys.make(folder, "server");
@@ -55,12 +55,12 @@ public final class TlsKeys {
     }
 
     /**
-     * Makes a key; takes about a second.
+     * Makes a key with a self-signed certificate. This takes about a second.
      *
-     * @param folder where the stores are kept
-     * @param name that of the owner, different from others in the folder
-     * @return keys whose owner trusts no one
-     * @throws UncheckedIOException if they cannot be made
+     * @param folder the folder for the key store and the trust store
+     * @param name the name of the owner, unique in the folder
+     * @return the keys, whose owner trusts nobody yet
+     * @throws UncheckedIOException if the keys cannot be made
      */
     public static TlsKeys make(Path folder, String name) {
         TlsKeys keys = new TlsKeys(Objects.requireNonNull(folder, "folder"), Objects.requireNonNull(name, "name"));
@@ -70,15 +70,15 @@ public final class TlsKeys {
     }
 
     /**
-     * Makes a key whose certificate is signed by an authority of its own; who trusts the owner, trusts the authority.
-     * Such a certificate may also have expired ({@code -startdate -3d}) or be for another host ({@code -ext
-     * san=dns:other.example}).
+     * Makes a key whose certificate is signed by an authority of its own. Whoever trusts the owner trusts that
+     * authority. Options can make the certificate expired ({@code -startdate -3d}) or valid for another host
+     * ({@code -ext san=dns:other.example}).
      *
-     * @param folder where the stores are kept
-     * @param name that of the owner, different from others in the folder
-     * @param options more of them for keytool's {@code -genkeypair}
-     * @return keys whose owner trusts no one
-     * @throws UncheckedIOException if they cannot be made
+     * @param folder the folder for the key store and the trust store
+     * @param name the name of the owner, unique in the folder
+     * @param options additional options for keytool's {@code -genkeypair}
+     * @return the keys, whose owner trusts nobody yet
+     * @throws UncheckedIOException if the keys cannot be made
      */
     public static TlsKeys signed(Path folder, String name, String... options) {
         Objects.requireNonNull(options, "options");
@@ -130,10 +130,10 @@ public final class TlsKeys {
     }
 
     /**
-     * Makes the owner trust these and no others.
+     * Makes the owner trust these certificates and no others.
      *
-     * @param others those whose certificates are accepted
-     * @throws UncheckedIOException if the store cannot be written
+     * @param others the owners of the certificates to accept
+     * @throws UncheckedIOException if the trust store cannot be written
      */
     public void trust(TlsKeys... others) {
         try {
@@ -182,7 +182,10 @@ public final class TlsKeys {
         return config;
     }
 
-    /** What ZooKeeper, on either side, calls the stores and their passwords. */
+    /**
+     * The locations and passwords of both stores, under the names of ZooKeeper's settings, which are the same for
+     * servers and clients.
+     */
     Map<String, String> storeSettings() {
         return Map.of(
                 "zookeeper.ssl.keyStore.location",

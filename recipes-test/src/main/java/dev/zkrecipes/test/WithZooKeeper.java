@@ -12,8 +12,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Gives the tests of a class a ZooKeeper server: each parameter of type {@link EmbeddedZooKeeper}, of a test method, a
- * life-cycle method or the constructor, gets the server of the top-level class.
+ * Gives the tests of a class a ZooKeeper server. Each parameter of type {@link EmbeddedZooKeeper} gets the server of
+ * the top-level class: parameters of test methods, of life-cycle methods and of the constructor.
  *
  * <pre>{@code
  * @WithZooKeeper
@@ -23,11 +23,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>There is one server for each top-level test class, which its {@code @Nested} classes share. It starts when the
- * first parameter asks for it and is closed after the last test of the class. What tests leave in it stays there: use a
- * path of its own for each test. A test that finds it stopped by an earlier one gets it restarted, with what it held.
- * On a nested class the annotation works as on the top-level class, except for its attributes: if the top-level class
- * has the annotation, its attributes apply.
+ * <p>There is one server for each top-level test class, shared by its {@code @Nested} classes. The server starts when
+ * the first parameter asks for it, and is closed after the last test of the class. Nodes that a test creates stay
+ * there, so use a separate path for each test. If a test has stopped the server, the next test gets it restarted with
+ * the same data.
+ *
+ * <p>The annotation may also stand on a nested class. If the top-level class has it too, the attributes of the
+ * top-level class apply.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
- * Three real ZooKeeper servers, each in its own JVM, on ports of 127.0.0.1 that the system chose. Servers can be
- * killed and restarted, and cut off from their clients or from their leader.
+ * Three real ZooKeeper servers, each in its own JVM, on ports of 127.0.0.1 that the operating system chose. Servers
+ * can be killed and restarted, and cut off from their clients or from their leader.
  *
  * <pre>{@code
  * try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
@@ -33,13 +33,17 @@ import org.awaitility.Awaitility;
  * }
  * }</pre>
  *
- * <p>A tick lasts 200 ms, session time-outs are from 1 s to 30 s. Nothing is forced to disk: data survive the end of a
- * process, not of the machine. The processes end with this JVM, whatever ends it; data are removed by {@link #close()}.
+ * <p>A tick lasts 200 ms, and session time-outs are from 1 s to 30 s. Nothing is forced to disk, so the data survives
+ * the end of a process but not a crash of the machine. The processes end with this JVM, however it ends;
+ * {@link #close()} removes the data.
  *
  * <p>Instances are thread-safe.
  */
 public final class ZooKeeperEnsemble implements AutoCloseable {
-    /** How long a follower that hears nothing from its leader continues to serve, and vice versa. */
+    /**
+     * How long a follower that hears nothing from its leader continues to serve, and how long a leader continues to
+     * lead that hears nothing from its followers.
+     */
     public static final Duration SYNC_LIMIT = Duration.ofSeconds(20);
 
     private static final Duration TICK = Duration.ofMillis(200);
@@ -56,7 +60,8 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
             "admin.enableServer=false",
             "4lw.commands.whitelist=srvr",
             "forceSync=no",
-            // A server that joins an election late need not wait for up to a minute to be heard.
+            // Without this setting, a server that joins an election late may have to wait for a minute until it is
+            // heard.
             "fastleader.maxNotificationInterval=500");
 
     private final Path directory;
@@ -68,22 +73,22 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     }
 
     /**
-     * Starts three servers and waits until one leads and the others follow.
+     * Starts three servers and waits until one of them leads and the others follow.
      *
      * @return the running ensemble
-     * @throws UncheckedIOException if it cannot be started
+     * @throws UncheckedIOException if the ensemble cannot be started
      */
     public static ZooKeeperEnsemble start() {
         return start(List.of());
     }
 
     /**
-     * As {@link #start()}, with settings of your own, for instance {@code syncLimit=5} for followers that notice a
-     * silent leader before a session ends.
+     * Starts an ensemble as {@link #start()} does, with additional settings. For example, with {@code syncLimit=5} a
+     * follower notices a silent leader before a session ends.
      *
-     * @param settings lines of {@code zoo.cfg}, which replace those of the same name
+     * @param settings lines of {@code zoo.cfg}; each replaces the default setting of the same name
      * @return the running ensemble
-     * @throws UncheckedIOException if it cannot be started
+     * @throws UncheckedIOException if the ensemble cannot be started
      */
     public static ZooKeeperEnsemble start(List<String> settings) {
         Objects.requireNonNull(settings, "settings");
@@ -113,20 +118,20 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         awaitComplete();
     }
 
-    /** {@return where clients find all three} */
+    /** {@return a connect string that names all three servers} */
     public String connectString() {
         return servers.stream().map(EnsembleServer::connectString).collect(Collectors.joining(","));
     }
 
-    /** {@return all three, in the order of their numbers} */
+    /** {@return all three servers, in the order of their numbers} */
     public List<EnsembleServer> servers() {
         return List.copyOf(servers);
     }
 
     /**
-     * Waits until one server leads, and no other believes that it does.
+     * Waits until exactly one server believes that it leads.
      *
-     * @return that server
+     * @return the leader
      */
     public EnsembleServer leader() {
         return Awaitility.await("one leader")
@@ -137,7 +142,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
                 .get(0);
     }
 
-    /** {@return the servers that say now that they follow} */
+    /** {@return the servers that report now that they follow} */
     public List<EnsembleServer> followers() {
         return with(ServerRole.FOLLOWER);
     }
@@ -156,7 +161,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
                         && with(ServerRole.FOLLOWER).size() == SIZE - 1);
     }
 
-    /** Ends all cuts. */
+    /** Ends all cuts between servers and from clients. */
     public void heal() {
         servers.forEach(EnsembleServer::heal);
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Hands an {@link EmbeddedZooKeeper} to JUnit tests. Instances have no state; tests may run in parallel. */
+/** Passes an {@link EmbeddedZooKeeper} to JUnit tests. Instances have no state, so tests may run in parallel. */
 final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback {
     private static final Namespace NAMESPACE = Namespace.create(ZooKeeperExtension.class);
 
@@ -42,14 +42,14 @@ final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback 
     }
 
     private static void restartIfStopped(EmbeddedZooKeeper server) {
-        synchronized (server) { // as restart() does
+        synchronized (server) { // the monitor that restart() uses
             if (!server.isRunning()) {
                 server.restart();
             }
         }
     }
 
-    /** The ancestor just below the engine; stores of that level are closed after the last test of the class. */
+    /** The context of the top-level class. JUnit closes what is stored there after the last test of that class. */
     private static ExtensionContext topLevelClassOf(ExtensionContext context) {
         ExtensionContext current = context;
         while (true) {

@@ -8,9 +8,9 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * Decides everything that a simulated run leaves open: how long a message takes, whether a fault strikes now,
- * what a client does next. A run is a function of these answers, so the answers are the run: the same ones replay it,
- * and fewer or smaller ones make a simpler one. Zero is always the plain answer: no fault, the shortest way.
+ * Decides everything that a simulated run leaves open: how long a message takes, whether a fault strikes now, what a
+ * client does next. A run is a function of these answers. So the same answers replay a run, and fewer or smaller
+ * answers make a simpler run. Zero is always the plain answer: no fault, the shortest way.
  *
  * <p>Not thread-safe.
  */
@@ -29,7 +29,7 @@ public final class Choices {
     }
 
     /**
-     * {@return a source that answers at random}
+     * {@return a source of random answers}
      *
      * @param seed the same seed gives the same answers
      */
@@ -38,9 +38,9 @@ public final class Choices {
     }
 
     /**
-     * {@return a source that repeats answers; after the last of them, all are zero}
+     * {@return a source that repeats answers; after the last of them, all answers are zero}
      *
-     * @param answers as {@link #taken()} of another run, or what was made of them
+     * @param answers the answers that another run has {@link #taken()}, or a simplified form of them
      */
     public static Choices replay(int[] answers) {
         return new Choices(
@@ -55,9 +55,9 @@ public final class Choices {
     }
 
     /**
-     * {@return one of several, each as likely as the others: 0 or more, less than {@code bound}}
+     * {@return one of several numbers, each equally likely: 0 or more, less than {@code bound}}
      *
-     * @param bound how many, at least 1
+     * @param bound the number of possible answers, at least 1
      */
     public int next(int bound) {
         return replays ? Math.floorMod(replayed(), bound) : took(random.nextInt(bound));
@@ -66,17 +66,17 @@ public final class Choices {
     /**
      * {@return whether an optional event happens}
      *
-     * @param perMille how often it does, in a thousand
+     * @param perMille how often it happens, in a thousand times
      */
     public boolean chance(int perMille) {
         return (replays ? replayed() : took(random.nextInt(1000) < perMille ? 1 : 0)) != 0;
     }
 
     /**
-     * {@return one of several, of which the first are far likelier: half of the answers are below a sixteenth of the
-     * bound}
+     * {@return one of several numbers, of which small ones are far more likely: half of the answers are below a
+     * sixteenth of the bound}
      *
-     * @param bound how many, at least 16
+     * @param bound the number of possible answers, at least 16
      */
     public int skewed(int bound) {
         if (replays) {

@@ -9,28 +9,28 @@ import java.util.Deque;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * A connection of a client with a server. What is sent arrives in order, after a while; when the connection breaks,
- * some of what was on its way to the server may still arrive, and nothing more comes back. A thread of the server may
- * have one more write in its hands, which it passes on much later.
+ * A connection between a client and a server. Messages arrive in order, after a while. When the connection breaks,
+ * some messages on their way to the server may still arrive, but nothing more comes back. A thread of the server may
+ * be holding one more write, which it passes on much later.
  */
 final class Connection {
     private final Simulation simulation;
     private final SimulatedSession client;
     private final SimulatedServer server;
-    private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>();
-    private final Deque<Sent> writes = new ArrayDeque<>();
+    private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>(); // at the server, in order
+    private final Deque<Sent> writes = new ArrayDeque<>(); // those that have not arrived yet
     private long session;
     private boolean openAtClient = true;
     private boolean openAtServer = true;
-    private long lastToServer;
-    private long lastToClient;
+    private long lastToServer; // arrival of the latest message to the server
+    private long lastToClient; // arrival of the latest message to the client
     private long sent;
     private long arrived;
-    private long last = Long.MAX_VALUE;
+    private long last = Long.MAX_VALUE; // messages from this number on do not arrive
     private long stalledUntil;
     private Duration heldBack = Duration.ZERO;
 
-    /** A write, and how many messages were sent before it. */
+    /** A write, and the number of messages that were sent before it. */
     private record Sent(SentRequest<?> write, long number) {}
 
     Connection(Simulation simulation, SimulatedSession client, SimulatedServer server, long session) {
@@ -54,7 +54,7 @@ final class Connection {
 
     // ---- Towards the server.
 
-    /** Sends something that happens at the server when it arrives. */
+    /** Sends a message; {@code arrival} runs at the server when the message arrives. */
     void toServer(Runnable arrival) {
         long number = sent++;
         lastToServer = Math.max(Math.max(lastToServer, stalledUntil), simulation.now() + simulation.lag());
@@ -100,7 +100,7 @@ final class Connection {
 
     // ---- Towards the client.
 
-    /** Answers what can be answered: each request waits for those before it. */
+    /** Answers all requests that can be answered: each request waits for the requests before it. */
     void answerInOrder() {
         while (openAtServer && !unanswered.isEmpty()) {
             SentRequest<?> next = unanswered.element();
@@ -111,7 +111,7 @@ final class Connection {
             }
             unanswered.remove();
             if (next.isRefusedAs(Code.SESSIONMOVED)) {
-                closeByServer(); // no answer: the client is to come back, to the right server or with a new claim
+                closeByServer(); // no answer: the client comes back, to the right server or with a new claim
                 return;
             }
             long zxid = server.lastZxid();
@@ -138,18 +138,19 @@ final class Connection {
     // ---- Ends.
 
     /**
-     * When the connection breaks, the first write that does not arrive is held back so long by a thread of the server.
+     * If the connection breaks, a thread of the server holds back the first write that has not arrived, for this
+     * time.
      */
     void holdBack(Duration time) {
         heldBack = time;
     }
 
-    /** Nothing arrives for a while, on either side; neither side knows why. */
+    /** Nothing arrives for a while, on either side, and neither side knows why. */
     void stall(Duration time) {
         stalledUntil = Math.max(stalledUntil, simulation.now() + time.toNanos());
     }
 
-    /** The client's end is gone: some of what is under way still reaches the server. */
+    /** The client's side is gone. Some of the messages under way still reach the server. */
     void closeByClient() {
         if (openAtClient) {
             openAtClient = false;
@@ -166,19 +167,19 @@ final class Connection {
         }
     }
 
-    /** The leader refuses it if the session has moved to another server meanwhile. */
+    /** Passes a write on late. The leader refuses it if the session has moved to another server meanwhile. */
     private void passOnLate(SentRequest<?> write) {
         simulation.plan(simulation.now() + heldBack.toNanos(), () -> server.toLeader(() -> leaderTakes(write)));
     }
 
-    /** The client is done and says so last. */
+    /** The client is done, and its last message says so. */
     void closeAfterwards() {
         openAtClient = false;
         toServer(() -> {});
         simulation.plan(lastToServer + Duration.ofSeconds(1).toNanos(), this::endAtServer);
     }
 
-    /** The server ends it; the client learns that when it listens next. */
+    /** The server closes the connection. The client notices when it next reads. */
     void closeByServer() {
         if (openAtServer) {
             toClient(client::onClosed);

@@ -15,28 +15,28 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A transaction while the leader makes it: its operations are tried one after the other on what all transactions before
- * it will have left.
+ * A transaction that the leader is making. Its operations are tried one after the other on the tree that all earlier
+ * transactions will leave.
  */
 final class Draft {
-    private final NodeTree base;
+    private final NodeTree base; // as all earlier transactions will leave it
     private final long zxid;
     private final long session;
     private final long millis;
     private final Function<String, Integer> firstNumber;
     private final List<Change> changes = new ArrayList<>();
-    private Map<String, TreeNode> nodes;
-    private String created = "";
+    private Map<String, TreeNode> nodes; // those of the base, copied before the first change
+    private String created = ""; // the node that was created last
 
     /** What happened to a node. */
     record Change(String path, Kind kind) {}
 
-    /** What is reported to watches. */
+    /** The kinds of changes that watches hear of. */
     enum Kind {
         CREATED,
         CHANGED,
         DELETED,
-        /** Somebody had taken away the right to read it. */
+        /** The node was deleted after somebody had taken away the right to read it, so no watch hears of it. */
         DELETED_UNTOLD;
 
         boolean isDeletion() {
@@ -45,9 +45,9 @@ final class Draft {
     }
 
     /**
-     * A transaction to be made.
+     * Begins a transaction.
      *
-     * @param firstNumber what the counter of a node that is made begins with
+     * @param firstNumber the number with which the counter of a new node begins
      */
     Draft(NodeTree base, long zxid, long session, long nanos, Function<String, Integer> firstNumber) {
         this.firstNumber = firstNumber;
@@ -139,7 +139,7 @@ final class Draft {
         return "0".repeat(10 - plain.length()) + plain;
     }
 
-    /** Deletes a node that nobody might read any more, so that nobody is told. */
+    /** Deletes a node that nobody may read any more, so that no watch reports the deletion. */
     Code deleteUntold(String path) {
         Code code = delete(path, -1);
         if (code == Code.OK) {
@@ -176,7 +176,7 @@ final class Draft {
         return code;
     }
 
-    /** All ephemeral nodes of a session that ends, at once. */
+    /** Deletes all ephemeral nodes of a session that ends, in one transaction. */
     void deleteAllOf(long ending) {
         List<String> paths = nodes.entrySet().stream()
                 .filter(node -> node.getValue().owner() == ending)

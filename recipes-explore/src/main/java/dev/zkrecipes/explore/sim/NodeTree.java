@@ -10,16 +10,16 @@ import java.util.Optional;
 import org.apache.zookeeper.ZooDefs;
 import org.jspecify.annotations.Nullable;
 
-/** All nodes as they are at one moment, after one transaction. Immutable. */
+/** All nodes at one moment, after one transaction. Immutable. */
 public final class NodeTree {
     private final Map<String, TreeNode> nodes;
 
-    /** Takes the map, which must not change any more. */
+    /** Takes over the map, which must not change any more. */
     NodeTree(Map<String, TreeNode> nodes) {
         this.nodes = nodes;
     }
 
-    /** The root, and nothing else. */
+    /** A tree with the root only. */
     static NodeTree empty() {
         return new NodeTree(Map.of("/", TreeNode.made(new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, 0, false, 0, 0)));
     }
@@ -36,7 +36,7 @@ public final class NodeTree {
     /**
      * {@return whether there is such a node}
      *
-     * @param path its path
+     * @param path the path of the node
      */
     public boolean exists(String path) {
         return nodes.containsKey(path);
@@ -45,16 +45,16 @@ public final class NodeTree {
     /**
      * {@return the data of a node; empty if there is no such node}
      *
-     * @param path the node's path
+     * @param path the path of the node
      */
     public Optional<byte[]> data(String path) {
         return Optional.ofNullable(nodes.get(path)).map(node -> node.data().clone());
     }
 
     /**
-     * {@return the id of the transaction that made a node; 0 if there is no such node}
+     * {@return the id of the transaction that created a node; 0 if there is no such node}
      *
-     * @param path the node's path
+     * @param path the path of the node
      */
     public long madeBy(String path) {
         TreeNode node = nodes.get(path);
@@ -64,16 +64,16 @@ public final class NodeTree {
     /**
      * {@return the session of an ephemeral node; empty if there is no such node or it is not ephemeral}
      *
-     * @param path the node's path
+     * @param path the path of the node
      */
     public Optional<Long> owner(String path) {
         return Optional.ofNullable(nodes.get(path)).map(TreeNode::owner).filter(owner -> owner != 0);
     }
 
     /**
-     * {@return the names of the children of a node, in no order; none if there is no such node}
+     * {@return the names of the children of a node, in no particular order; none if there is no such node}
      *
-     * @param path the parent's path
+     * @param path the path of the parent
      */
     public List<String> children(String path) {
         String prefix = path.equals("/") ? path : path + "/";

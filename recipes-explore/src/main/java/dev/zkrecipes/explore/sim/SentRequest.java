@@ -16,27 +16,27 @@ final class SentRequest<T> {
     private final @Nullable Read<T> read;
     private final Consumer<Answer<T>> hearing;
     private final @Nullable Consumer<Answer<T>> reply;
-    private @Nullable Answer<T> answer;
+    private @Nullable Answer<T> answer; // set at the server, before it reaches the client
     private boolean endsSession;
 
-    /** A request that changes the tree, as the leader carries it out. */
+    /** A change of the tree, which the leader carries out. */
     @FunctionalInterface
     interface Write<T> {
-        /** Carries it out. If the answer is not OK, its changes are discarded. */
+        /** Carries the change out. If the answer is not OK, the changes are discarded. */
         Answer<T> apply(Draft draft);
     }
 
-    /** Something that a server answers alone, from what it knows. */
+    /** A read that a server answers alone, from what it has applied. */
     @FunctionalInterface
     interface Read<T> {
         Answer<T> apply(SimulatedServer server, Connection connection);
     }
 
     /**
-     * A request.
+     * Makes a request.
      *
-     * @param hearing told the answer first, by the handle's own thread
-     * @param reply told the answer on the engine thread; null if the request is none of the engine's
+     * @param hearing gets the answer first, on the handle's own thread
+     * @param reply gets the answer on the engine thread; null if the request is not one of the engine's
      */
     private SentRequest(
             String what,
@@ -63,12 +63,12 @@ final class SentRequest<T> {
         return new SentRequest<>(what, null, read, hearing, reply);
     }
 
-    /** A write of the handle's own. */
+    /** A write that the handle makes by itself. */
     static <T> SentRequest<T> ownWrite(String what, Write<T> write, Consumer<Answer<T>> hearing) {
         return new SentRequest<>(what, write, null, hearing, null);
     }
 
-    /** A read of the handle's own. */
+    /** A read that the handle makes by itself. */
     static <T> SentRequest<T> ownRead(String what, Read<T> read, Consumer<Answer<T>> hearing) {
         return new SentRequest<>(what, null, read, hearing, null);
     }
@@ -95,14 +95,14 @@ final class SentRequest<T> {
         return made != null && made.code() == code;
     }
 
-    /** A read is answered now. */
+    /** Answers a read now. */
     void answerBy(SimulatedServer server, Connection connection) {
         if (read != null) {
             answer = read.apply(server, connection);
         }
     }
 
-    /** A write is carried out. */
+    /** Carries a write out. */
     Transaction toTransaction(Draft draft, long session) {
         if (write == null) {
             throw new IllegalStateException("not a write: " + what);
@@ -115,7 +115,7 @@ final class SentRequest<T> {
         answer = (Answer<T>) made;
     }
 
-    /** The server's answer has come. */
+    /** The answer of the server has arrived. */
     void arrive(Executor engine) {
         Answer<T> made = answer;
         if (made != null) {
@@ -123,7 +123,7 @@ final class SentRequest<T> {
         }
     }
 
-    /** No answer will come. The server may carry it out all the same. */
+    /** No answer will come. The server may carry the request out all the same. */
     void fail(Code code, Executor engine) {
         tell(Answer.failed(code), engine);
     }

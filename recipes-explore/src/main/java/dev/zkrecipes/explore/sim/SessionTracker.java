@@ -11,9 +11,9 @@ import java.util.function.LongConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The leader's clocks for all sessions. Only what followers report advances them: pings and traffic, when the leader
- * pings them, every half tick. Writes that they forward do not. A session ends at the first tick after its time-out has
- * passed.
+ * The leader's clocks for all sessions. Only reports of followers advance a clock: a follower reports pings and other
+ * traffic when the leader pings it, every half tick. Writes that a follower forwards do not advance it. A session
+ * ends at the first tick after its time-out has passed.
  */
 final class SessionTracker {
     private final Simulation simulation;
@@ -24,9 +24,9 @@ final class SessionTracker {
 
     private static final class Clock {
         private final long timeout;
-        private int owner;
+        private int owner; // the server to which the session is connected
         private long expiresAt;
-        private boolean ending;
+        private boolean ending; // the transaction that ends it is under way
 
         Clock(long timeout, int owner) {
             this.timeout = timeout;
@@ -72,7 +72,7 @@ final class SessionTracker {
         }
     }
 
-    /** A client comes back with a session, to another server maybe. */
+    /** A client resumes a session, perhaps at another server. Returns whether the session is alive. */
     boolean revalidate(long session, int owner) {
         Clock clock = clocks.get(session);
         if (clock == null || clock.ending) {
@@ -83,7 +83,7 @@ final class SessionTracker {
         return true;
     }
 
-    /** Whether a request of the session may come by way of that server. */
+    /** Whether a request of the session may come through that server. */
     Code check(long session, int server) {
         Clock clock = clocks.get(session);
         if (clock == null || clock.ending) {
@@ -92,7 +92,7 @@ final class SessionTracker {
         return clock.owner == server ? Code.OK : Code.SESSIONMOVED;
     }
 
-    /** No more requests of it are taken. */
+    /** Begins to end a session, from which no more requests are taken. Returns whether it was alive. */
     boolean startEnding(long session) {
         Clock clock = clocks.get(session);
         if (clock == null || clock.ending) {
@@ -106,7 +106,7 @@ final class SessionTracker {
         clocks.remove(session);
     }
 
-    /** Another leader takes over the sessions; each has its whole time-out again. */
+    /** Another leader takes over the sessions. Each session has its whole time-out again. */
     void goOnFrom(SessionTracker old) {
         List<Long> sessions = new ArrayList<>(old.clocks.keySet());
         sessions.sort(null);

@@ -30,7 +30,7 @@ import org.apache.zookeeper.proto.CreateRequest;
 import org.apache.zookeeper.proto.DeleteRequest;
 import org.apache.zookeeper.proto.SetDataRequest;
 
-/** The engine's port on a simulated session: what each operation asks of a server, or of the leader. */
+/** The engine's port on a simulated session: what each operation asks of a server or of the leader. */
 final class SimulatedHandle implements ZooKeeperOperations {
     private final SimulatedSession session;
     private final Duration timeout;
@@ -164,8 +164,8 @@ final class SimulatedHandle implements ZooKeeperOperations {
     }
 
     /**
-     * From now on the watch gets no events. The client asks the server whether it has such a watch, which removes
-     * nothing there, and then forgets it.
+     * Silences a watch at once. As in ZooKeeper's client, a request then asks the server whether it has such a watch;
+     * that removes nothing at the server, but when the answer comes, the client forgets the watch.
      */
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
@@ -190,7 +190,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
         return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Content(node.data(), node.stat()));
     }
 
-    /** What a {@code multi} does, in its two kinds: a transaction, or several reads of one moment. */
+    /** The two kinds of {@code multi}: a transaction, or several reads at one moment. */
     private static final class Operations {
         private Operations() {}
 
@@ -199,7 +199,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
                     .allMatch(op -> op.getType() == OpCode.getChildren || op.getType() == OpCode.getData);
         }
 
-        /** Each read has its own answer; the client takes the first failure as that of all. */
+        /** Each read has its own answer. The client takes a failure of one as the failure of all. */
         static Answer<List<OpResult>> read(NodeTree tree, List<Op> operations) {
             List<OpResult> results = new ArrayList<>(operations.size());
             Code code = Code.OK;
@@ -217,7 +217,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
             return new Answer<>(code, results);
         }
 
-        /** All or nothing; of a failed one the results tell which operation it was. */
+        /** Applies all operations or none. If it fails, the results show which operation has failed. */
         static Answer<List<OpResult>> write(Draft draft, List<Op> operations) {
             List<OpResult> results = new ArrayList<>(operations.size());
             for (int i = 0; i < operations.size(); i++) {

@@ -9,14 +9,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process with one ZooKeeper handle after another, as one {@code ZooKeeperClient} opens them, and what can happen to
- * its connection. Not thread-safe.
+ * A process that opens one ZooKeeper handle after another, as a {@code ZooKeeperClient} does, and the faults of its
+ * connection. Not thread-safe.
  */
 public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     private final SimulatedZooKeeper ensemble;
     private final SimulatedScheduler scheduler;
     private final String name;
-    private @Nullable SimulatedSession newest;
+    private @Nullable SimulatedSession newest; // of the handle that was opened last
     private long cutOffUntil;
     private int opened;
 
@@ -46,17 +46,20 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
         return ensemble.simulation().now() < cutOffUntil;
     }
 
-    /** {@return how many handles were opened} */
+    /** {@return the number of handles that were opened} */
     public int opened() {
         return opened;
     }
 
-    /** {@return the id of the newest handle's session; 0 before the first connection} */
+    /** {@return the id of the newest handle's session; 0 before its first connection} */
     public long sessionId() {
         return newest == null ? 0 : newest.id();
     }
 
-    /** {@return how many watches the newest handle knows on the client's side, one for each node and watcher} */
+    /**
+     * {@return the number of watches that the newest handle knows on the client's side, one for each node and
+     * watcher}
+     */
     public int watches() {
         return newest == null ? 0 : newest.watchCount();
     }
@@ -69,8 +72,8 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Breaks the connection, if there is one, while a thread of the server stands still with a write in its hands. It
-     * passes that on later, even if the session is back at that server by then.
+     * Breaks the connection, if there is one, while a thread of the server stands still and holds a write. The thread
+     * passes the write on later, even if the session is back at that server by then.
      *
      * @param time how long the thread stands still
      */
@@ -81,8 +84,8 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Breaks the connection, if there is one, and makes the servers forget a transaction that this process alone has
-     * seen: they refuse its session from now on, for ever, and its client is not told that the session is over.
+     * Breaks the connection, if there is one, and makes the servers forget a transaction that only this process has
+     * seen. From now on they refuse its session forever, and its client does not learn that the session is over.
      */
     public void outliveData() {
         if (newest != null) {
@@ -91,9 +94,9 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Lets nothing through for a while, in either direction; neither side is told.
+     * Lets nothing through for a while, in either direction. Neither side is told.
      *
-     * @param time how long
+     * @param time how long nothing gets through
      */
     public void stall(Duration time) {
         if (newest != null) {
@@ -102,9 +105,9 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Breaks the connection, if there is one, and lets no other come about for a while.
+     * Breaks the connection, if there is one, and prevents any other for a while.
      *
-     * @param time how long
+     * @param time how long there is no connection
      */
     public void cutOff(Duration time) {
         cutOffUntil = Math.max(cutOffUntil, ensemble.simulation().now() + time.toNanos());

@@ -17,26 +17,26 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine thread and clock of one simulated process. The process can be paused, as by a long garbage collection or
- * SIGSTOP: nothing runs in it then, while the clock continues. Not thread-safe.
+ * The engine thread and the clock of one simulated process. The process can be paused, as by a long garbage
+ * collection or by SIGSTOP: nothing runs in it then, while the clock goes on. Not thread-safe.
  */
 public final class SimulatedScheduler implements EngineScheduler {
     private final Simulation simulation;
     private final Consumer<Throwable> onFailure;
     private final RandomGenerator random;
-    private final Deque<Runnable> heldUp = new ArrayDeque<>();
+    private final Deque<Runnable> heldUp = new ArrayDeque<>(); // what was due during a pause
     private int timers;
     private long pausedUntil;
-    private long lastTask;
+    private long lastTask; // when the latest task runs
     private boolean running;
     private boolean closed;
 
     /**
-     * A process of its own.
+     * Makes a process.
      *
-     * @param simulation what it is part of
-     * @param seed of its ids, which must differ from those of all other processes
-     * @param onFailure told what an engine task throws, which is always a defect
+     * @param simulation the simulation that it is part of
+     * @param seed the seed of its ids, different from the seeds of all other processes
+     * @param onFailure gets what an engine task throws, which is always a defect
      */
     public SimulatedScheduler(Simulation simulation, long seed, Consumer<Throwable> onFailure) {
         this.simulation = Objects.requireNonNull(simulation, "simulation");
@@ -47,52 +47,52 @@ public final class SimulatedScheduler implements EngineScheduler {
     /**
      * Stops the process for a while.
      *
-     * @param time how long
+     * @param time how long it stands still
      */
     public void pause(Duration time) {
         pausedUntil = Math.max(pausedUntil, simulation.now() + time.toNanos());
     }
 
-    /** {@return whether the process is stopped now} */
+    /** {@return whether the process stands still now} */
     public boolean isPaused() {
         return simulation.now() < pausedUntil;
     }
 
     /**
-     * {@return whether the process was stopped at any time since then}
+     * {@return whether the process has stood still at any time since then}
      *
-     * @param time as {@link #nanoTime} tells it
+     * @param time a time of {@link #nanoTime}
      */
     public boolean wasPausedSince(long time) {
         return pausedUntil > time;
     }
 
-    /** {@return how many timers are set} */
+    /** {@return the number of timers that are set} */
     public int timers() {
         return closed ? 0 : timers;
     }
 
     /**
-     * Schedules something that its user does in this process, outside of the engine.
+     * Schedules an action of the application in this process, outside of the engine.
      *
-     * @param delay how long from now; if the process is stopped then, when it continues
-     * @param body what happens
+     * @param delay the time from now; if the process stands still then, the action happens when it continues
+     * @param body the action
      */
     public void after(Duration delay, Runnable body) {
         planHere(simulation.now() + delay.toNanos(), body);
     }
 
     /**
-     * Lets everything else happen for a while, as a thread of the process sleeps.
+     * Lets everything else happen for a while, as if a thread of the process slept.
      *
-     * @param time how long, or until the process continues after a pause
+     * @param time how long; if the process stands still then, until it continues
      */
     public void sleep(Duration time) {
         simulation.passUntil(simulation.now() + time.toNanos());
         simulation.passUntil(Math.max(pausedUntil, simulation.now()));
     }
 
-    /** Something that happens in this process at that time, or when it continues after a pause, in order. */
+    /** Plans an action in this process, at this time or when the process continues after a pause, in order. */
     Event planHere(long at, Runnable body) {
         return simulation.plan(at, () -> {
             if (isPaused() || !heldUp.isEmpty()) {
@@ -119,7 +119,8 @@ public final class SimulatedScheduler implements EngineScheduler {
         if (heldUp.size() > 1) {
             simulation.plan(simulation.now(), this::goOn);
         }
-        // Only now: what it plans for this very moment comes after all that is held up.
+        // Removed only now, so that what the action plans for this very moment comes after everything that is held
+        // up.
         heldUp.remove();
         next.run();
     }
@@ -134,7 +135,7 @@ public final class SimulatedScheduler implements EngineScheduler {
         return Instant.EPOCH.plusNanos(simulation.now());
     }
 
-    /** In order; occasionally the thread is late. */
+    /** Runs tasks in order. Occasionally the thread is late. */
     @Override
     public void execute(Runnable task) {
         long late = simulation.choices().chance(20) ? simulation.lag() : 0;
@@ -199,7 +200,7 @@ public final class SimulatedScheduler implements EngineScheduler {
         planHere(simulation.now() + simulation.lag(), task);
     }
 
-    /** Lets everything else happen meanwhile. */
+    /** Lets everything else happen while it waits. */
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
         long end = simulation.now() + Math.min(timeout.toNanos(), Long.MAX_VALUE / 2);

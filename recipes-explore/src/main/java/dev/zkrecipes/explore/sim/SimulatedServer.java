@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One server: answers reads from what it has applied, which may be less than what is committed, and passes writes on to
- * its leader. Cut off from the leader it continues to serve for a while.
+ * One server. It answers reads from what it has applied, which may lag behind what is committed, and passes writes on
+ * to its leader. When it is cut off from the leader, it continues to serve for a while.
  */
 final class SimulatedServer {
     private final int id;
@@ -20,12 +20,12 @@ final class SimulatedServer {
     private final Simulation simulation;
     private final Set<Connection> connections = new LinkedHashSet<>();
     private final WatchTable<Connection> watches = new WatchTable<>();
-    private final Set<Long> touched = new LinkedHashSet<>();
-    private final Deque<Runnable> unsent = new ArrayDeque<>();
+    private final Set<Long> touched = new LinkedHashSet<>(); // sessions with traffic since the last report
+    private final Deque<Runnable> unsent = new ArrayDeque<>(); // waits for the line to the leader
     private boolean pingDue;
-    private boolean cut;
+    private boolean cut; // the line to the leader is dead
     private boolean serving = true;
-    private int applied;
+    private int applied; // the number of transactions in the log that it has applied
     private long lastToLeader;
     private long lastFromLeader;
 
@@ -61,7 +61,10 @@ final class SimulatedServer {
 
     // ---- Connections.
 
-    /** A session that comes back has its old connection to this server closed: it reads nothing more from that. */
+    /**
+     * A session that comes back gets its old connection to this server closed. The server reads nothing more from
+     * that.
+     */
     void opened(Connection connection) {
         List.copyOf(connections).stream()
                 .filter(old -> old.session() != 0 && old.session() == connection.session())
@@ -78,7 +81,7 @@ final class SimulatedServer {
         return watches;
     }
 
-    /** There was traffic of a session: the leader's clock for it is moved on with the next report. */
+    /** A session had traffic. The leader's clock for the session advances with the next report. */
     void touch(long session) {
         if (isLeading()) {
             ensemble.leader().sessions().touch(session);
@@ -89,8 +92,8 @@ final class SimulatedServer {
     }
 
     /**
-     * A follower reports when its leader pings it. Pings need no time here, and come through a dead line too: what is
-     * proven of a session that was silent for long counts on reports in time.
+     * A follower reports when its leader pings it. In this model, pings take no time and even pass through a dead
+     * line: what the engine concludes about a session that was silent for long relies on reports in time.
      */
     private void expectPing() {
         if (!pingDue) {
@@ -113,7 +116,7 @@ final class SimulatedServer {
 
     // ---- To and from the leader.
 
-    /** Sends something to the leader, in order; while the line is cut it waits. */
+    /** Sends a message to the leader, in order. While the line is cut, the message waits. */
     void toLeader(Runnable message) {
         if (cut) {
             unsent.add(message);
@@ -128,7 +131,7 @@ final class SimulatedServer {
         });
     }
 
-    /** The answer to something that was sent to the leader. */
+    /** Brings the answer to a message that was sent to the leader. */
     void fromLeader(Runnable message) {
         lastFromLeader = Math.max(lastFromLeader, simulation.now() + (isLeading() ? 0 : simulation.lag()));
         simulation.plan(lastFromLeader, () -> {
@@ -169,7 +172,7 @@ final class SimulatedServer {
                     fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
                 }
                 case CHANGED -> fire(path, WatchEvent.DATA_CHANGED);
-                case CREATED -> // the engine watches only what exists
+                case CREATED -> // the engine watches only nodes that exist
                     fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
             }
         }
@@ -191,7 +194,10 @@ final class SimulatedServer {
         watches.spend(path, event).forEach(connection -> connection.notify(path, event));
     }
 
-    /** A returning client names a watch and how much it has seen: now it receives what it missed. */
+    /**
+     * A returning client names a watch and the last transaction that it has seen. It is told at once what it has
+     * missed.
+     */
     void watchAgain(WatchKind kind, String path, long seen, Connection connection) {
         TreeNode node = tree().get(path);
         if (node == null) {
@@ -205,12 +211,15 @@ final class SimulatedServer {
 
     // ---- Faults.
 
-    /** The line to the leader goes dead; neither side knows. */
+    /** The line to the leader goes dead. Neither side knows. */
     void cutOff() {
         cut = true;
     }
 
-    /** It has noticed that it has no leader, or lost its term: no client is served until it is back. */
+    /**
+     * The server has noticed that it has no leader, or that its own term is over. It serves no client until it is
+     * back.
+     */
     void stopServing() {
         serving = false;
         unsent.clear();
@@ -219,7 +228,9 @@ final class SimulatedServer {
         List.copyOf(connections).forEach(Connection::closeByServer);
     }
 
-    /** The line is back: what was not lost meanwhile goes through, and the server catches up with what it missed. */
+    /**
+     * The line is back. What was not lost meanwhile goes through, and the server catches up with what it has missed.
+     */
     void reconnect() {
         cut = false;
         serving = true;

@@ -19,9 +19,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's side of one session: its connections, the requests on their way, and the watches, as ZooKeeper's own
- * client keeps them. Whatever concerns connections happens on the handle's own threads; the engine learns of it in
- * order, on its thread.
+ * The client's side of one session: its connections, the requests on their way, and its watches, as ZooKeeper's own
+ * client keeps them. Everything about connections happens on the handle's own threads. The engine learns of it in
+ * order, on its own thread.
  */
 final class SimulatedSession {
     private final SimulatedZooKeeper ensemble;
@@ -32,13 +32,13 @@ final class SimulatedSession {
     private final long timeout;
     private final PendingRequests pending = new PendingRequests();
     private final WatchTable<Consumer<NodeEvent>> watches = new WatchTable<>();
-    private final Set<Consumer<NodeEvent>> silenced = new HashSet<>();
+    private final Set<Consumer<NodeEvent>> silenced = new HashSet<>(); // watches that get no events any more
     private State state = State.CONNECTING;
     private @Nullable Connection connection;
     private long sessionId;
     private long lastSent;
     private long lastHeard;
-    private long lastZxid;
+    private long lastZxid; // the last transaction that it has seen
 
     SimulatedSession(SimulatedZooKeeper ensemble, SimulatedProcess process, Consumer<State> states) {
         this.ensemble = ensemble;
@@ -98,7 +98,10 @@ final class SimulatedSession {
         });
     }
 
-    /** Since 3.9.3 the client itself takes its session for expired at four thirds of the time-out. */
+    /**
+     * Ends a session that no server has answered for four thirds of its time-out, as ZooKeeper's client does since
+     * 3.9.3.
+     */
     private void endIfOverdue() {
         if (sessionId != 0
                 && !state.isFinal()
@@ -108,10 +111,10 @@ final class SimulatedSession {
         }
     }
 
-    /** At the server. A server that has seen less than the client refuses the session. */
+    /** Runs at the server. A server that has seen less than the client refuses the session. */
     private void shakeHands(Connection begun, SimulatedServer server) {
         if (!server.isServing() || server.lastZxid() < lastZxid) {
-            heard(); // for ZooKeeper's client, as the server has accepted its connection
+            heard(); // counts for ZooKeeper's client, as the server has accepted its connection
             begun.closeByServer();
             return;
         }
@@ -153,9 +156,7 @@ final class SimulatedSession {
         keepAlive(made);
     }
 
-    /**
-     * Pings when it has sent nothing for a third of the time-out, gives up when it has heard nothing for two thirds.
-     */
+    /** Pings after a third of the time-out without a request, and gives up after two thirds without an answer. */
     private void keepAlive(Connection kept) {
         long due = Math.min(lastSent + timeout / 3, lastHeard + timeout * 2 / 3);
         scheduler.planHere(due, () -> {
@@ -195,7 +196,10 @@ final class SimulatedSession {
         }
     }
 
-    /** The connection breaks, and the server passes the first write that it seems to have missed on so much later. */
+    /**
+     * Breaks the connection. The server passes on the first write that it seems to have missed, but only after this
+     * time.
+     */
     void disconnectHoldingBack(Duration time) {
         if (connection != null) {
             tell("a server is to hold a write back for " + time);
@@ -204,7 +208,7 @@ final class SimulatedSession {
         }
     }
 
-    /** It has seen a transaction that no server knows any more, so all of them refuse its session. */
+    /** The session has seen a transaction that no server knows any more, so all servers refuse it. */
     void outliveData() {
         if (sessionId != 0) {
             lastZxid = Long.MAX_VALUE;
@@ -241,7 +245,10 @@ final class SimulatedSession {
         scheduler.execute(() -> states.accept(next));
     }
 
-    /** What was sent may have been applied; what was not sent was not. The client learns neither. */
+    /**
+     * Fails all requests. Those that were sent may have been applied; those that were not sent were not. The client
+     * does not learn which.
+     */
     private void failAll(Code code) {
         for (SentRequest<?> request : pending.all()) {
             simulation.tell(process.name(), () -> "gets no answer to " + request);
@@ -296,7 +303,7 @@ final class SimulatedSession {
         }
     }
 
-    /** The event still spends the watch, but tells no one. */
+    /** An event still uses up the watch, but nobody is told. */
     void silence(Consumer<NodeEvent> watch) {
         silenced.add(watch);
     }
@@ -322,7 +329,8 @@ final class SimulatedSession {
     }
 
     /**
-     * The client names the watches of a kind in the order of a hash table, and the server answers one after the other.
+     * Shuffles paths: ZooKeeper's client names its watches in the order of a hash table, and the server answers them
+     * one after the other.
      */
     private List<String> inAnyOrder(Set<String> paths) {
         List<String> order = new ArrayList<>(paths);
@@ -332,7 +340,7 @@ final class SimulatedSession {
         return order;
     }
 
-    /** Tells the server if it can, and waits for nothing. */
+    /** Tells the server if it can, but waits for nothing. */
     void close() {
         if (state.isFinal()) {
             return;
@@ -359,7 +367,9 @@ final class SimulatedSession {
         watches.clear();
     }
 
-    /** The requests of a session that have no answer yet: those that were sent, those that wait for a connection. */
+    /**
+     * The requests of a session that have no answer yet: those that were sent, and those that wait for a connection.
+     */
     private static final class PendingRequests {
         private final Deque<SentRequest<?>> unsent = new ArrayDeque<>();
         private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>();
@@ -369,7 +379,7 @@ final class SimulatedSession {
             unsent.add(request);
         }
 
-        /** Takes out what waits for a connection. */
+        /** Takes out the requests that wait for a connection. */
         List<SentRequest<?>> unsent() {
             List<SentRequest<?>> taken = List.copyOf(unsent);
             unsent.clear();
@@ -384,7 +394,7 @@ final class SimulatedSession {
             unanswered.remove(request);
         }
 
-        /** Takes out everything, what was sent first. */
+        /** Takes out all requests, with those that were sent first. */
         List<SentRequest<?>> all() {
             List<SentRequest<?>> taken = new ArrayList<>(unanswered);
             unanswered.clear();

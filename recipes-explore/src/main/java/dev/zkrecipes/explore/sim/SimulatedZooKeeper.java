@@ -17,58 +17,66 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A model of a ZooKeeper ensemble as its clients see it, behind the engine's port: deterministic, on one thread and a
- * simulated clock. {@link Choices} decide whatever a real ensemble leaves open.
+ * A model of a ZooKeeper ensemble as its clients see it, behind the engine's port. It is deterministic, and runs on
+ * one thread and a simulated clock. {@link Choices} decide whatever a real ensemble leaves open.
  *
- * <p>What it models:
+ * <p>It models:
  *
  * <ul>
- *   <li>writes: passed on to the leader in order, tried on what the ones before them will have left, committed when a
- *       quorum has them, applied by each server later; zxids, versions, sequence numbers, {@code multi}
- *   <li>reads: answered by the client's own server from what it has applied; behind the writes of the same session
- *   <li>sessions: only pings and traffic that a follower reports move the leader's clock; it reports when the leader
- *       pings it, every half tick or a little later, in order with the writes that it forwards; they end in one
- *       transaction; they move from server to server; a late request by way of the old server is refused
- *   <li>watches: one-shot, on data or on children, one of each kind for each session and node at the server; events in
- *       the order of the changes, but in any order where a client that comes back is told what it missed
- *   <li>the client: pings after a third of the time-out, gives up a silent connection after two thirds, ends the
- *       session itself after four thirds
- *   <li>faults: lost and late messages, before and after the request was applied; dead lines between client and server
- *       and between follower and leader; followers that lag or serve on without a leader; a deposed leader, whose
- *       transactions may survive or not, serving reads of the past; what operators do
+ *   <li>Writes. They are passed on to the leader in order, tried on the tree that earlier writes will leave,
+ *       committed when a quorum has them, and applied by each server later. There are zxids, versions, sequence
+ *       numbers and {@code multi}.
+ *   <li>Reads. The client's own server answers them from what it has applied, after the earlier writes of the same
+ *       session.
+ *   <li>Sessions. Only pings and traffic that a follower reports advance the leader's clock. A follower reports when
+ *       the leader pings it, every half tick or a little later, in order with the writes that it forwards. A session
+ *       ends in one transaction, can move from server to server, and a late request through its old server is
+ *       refused.
+ *   <li>Watches. They fire once, on data or on children; the server has one of each kind for each session and node.
+ *       Events come in the order of the changes, but in any order when a client comes back and is told what it has
+ *       missed.
+ *   <li>The client. It pings after a third of the time-out, gives up a silent connection after two thirds, and ends
+ *       the session itself after four thirds.
+ *   <li>Faults. Messages are lost or late, before or after their request was applied. Lines go dead between client
+ *       and server, and between follower and leader. Followers lag, or continue to serve without a leader. A deposed
+ *       leader serves reads of the past, and its transactions survive or not. Operators interfere.
  * </ul>
  *
- * <p>What it leaves out: access rights, but for {@link #deleteNodeUntold}; quotas, read-only servers, reconfiguration,
- * observers, nodes with a time to live. Also the negative numbers that a server gives while several creates beyond the
- * end of the sequence counter are under way at once: here each of them gets the last number. Not thread-safe.
+ * <p>It leaves out access rights, except for {@link #deleteNodeUntold}; also quotas, read-only servers,
+ * reconfiguration, observers, and nodes with a time to live. A real server gives negative numbers while several
+ * creates beyond the end of the sequence counter are under way at once; here each of them gets the last number. Not
+ * thread-safe.
  */
 public final class SimulatedZooKeeper {
     private static final int SERVERS = 3;
-    /** Ticks after which a server that is cut off notices. */
+    /** The number of ticks after which a server notices that it is cut off. */
     private static final int SYNC_LIMIT = 10;
 
     private final Simulation simulation;
     private final Duration timeout;
     private final long tick;
     private final List<SimulatedServer> servers;
-    /** The transactions that a quorum has, in order. Each server stands after one of them, as it applies them later. */
+    /**
+     * The transactions that a quorum has, in order. Each server has applied some of them, from the start, and applies
+     * the others later.
+     */
     private final List<Proposal> log = new ArrayList<>();
 
     private final NodeTree empty = NodeTree.empty();
     private BiConsumer<NodeTree, List<String>> listener = (before, deleted) -> {};
     private Leader leader;
-    private int epoch = 1;
+    private int epoch = 1; // of the present leader
     private long lastSession = 0x10000;
-    private boolean troubled;
-    private int beginning;
-    private final Set<String> begun = new HashSet<>();
+    private boolean troubled; // servers are cut off or without a leader
+    private int beginning; // where the counter of each path begins; 0 for new paths
+    private final Set<String> begun = new HashSet<>(); // paths that have been created once
 
     /**
-     * Three servers, all up.
+     * Starts three servers, all up.
      *
-     * @param simulation what they are part of
+     * @param simulation the simulation that they are part of
      * @param timeout the session time-out that they grant, at least two ticks
-     * @param tick the servers' tick
+     * @param tick the tick of the servers
      */
     public SimulatedZooKeeper(Simulation simulation, Duration timeout, Duration tick) {
         this.simulation = Objects.requireNonNull(simulation, "simulation");
@@ -83,8 +91,8 @@ public final class SimulatedZooKeeper {
     /**
      * {@return the sessions of one process, for {@code ZooKeeperClientBuilder.operations}}
      *
-     * @param scheduler the process
-     * @param name what to call it in traces
+     * @param scheduler the thread and the clock of the process
+     * @param name what traces call the process
      */
     public SimulatedProcess process(SimulatedScheduler scheduler, String name) {
         return new SimulatedProcess(this, scheduler, name);
@@ -154,7 +162,7 @@ public final class SimulatedZooKeeper {
         return count == 0 ? 0 : log.get(count - 1).transaction().zxid();
     }
 
-    /** {@return all nodes after the last committed transaction: the truth, whatever single servers say} */
+    /** {@return all nodes after the last committed transaction} This is the truth, whatever single servers say. */
     public NodeTree committed() {
         return treeAfter(log.size());
     }
@@ -173,10 +181,10 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Reports every committed transaction.
+     * Sets a listener that hears of every committed transaction.
      *
-     * @param told run when one is committed, before any server has applied it; told all nodes as they were before
-     *     it and the paths that it deleted
+     * @param told runs when a transaction is committed, before any server has applied it; gets all nodes as they were
+     *     before the transaction, and the paths that it has deleted
      */
     public void onCommit(BiConsumer<NodeTree, List<String>> told) {
         listener = told;
@@ -184,17 +192,17 @@ public final class SimulatedZooKeeper {
 
     // ---- Faults.
 
-    /** {@return whether servers are cut off or without a leader; then no other such fault can strike} */
+    /** {@return whether servers are cut off or without a leader} While they are, no other such fault can strike. */
     public boolean isTroubled() {
         return troubled;
     }
 
     /**
-     * Cuts the connection between a follower and its leader, silently. The follower continues to serve reads; if the
-     * connection stays dead, it notices after a while and serves no client.
+     * Silently cuts the connection between a follower and its leader. The follower continues to serve reads. If the
+     * connection stays dead, it notices after a while and stops serving clients.
      *
-     * @param which one of the followers, 0 or more
-     * @param time until the connection is repaired
+     * @param which the number of the follower, 0 or more
+     * @param time the time until the connection is repaired
      */
     public void cutFollower(int which, Duration time) {
         SimulatedServer follower = servers.get((leader.server().id() + 1 + which % (SERVERS - 1)) % SERVERS);
@@ -213,7 +221,7 @@ public final class SimulatedZooKeeper {
         simulation.after(time, () -> {
             simulation.tell("ensemble", () -> "server " + server.id() + " is back");
             if (hasNewLeader) {
-                server.stopServing(); // before it follows another one
+                server.stopServing(); // before it follows the new leader
             }
             server.reconnect();
             leader.commitAll();
@@ -222,10 +230,10 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Cuts the leader off from all others, which elect another one. Some of its uncommitted transactions may survive.
-     * It serves reads of the past until it notices.
+     * Cuts the leader off from all other servers, which elect a new one. Some of its uncommitted transactions may
+     * survive. The old leader serves reads of the past until it notices.
      *
-     * @param time until it is back, as a follower, after the election
+     * @param time the time from the election until the old leader is back, as a follower
      */
     public void deposeLeader(Duration time) {
         Leader old = leader;
@@ -256,9 +264,9 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Ends a session at the leader, as if its time had passed.
+     * Ends a session at the leader, as if its time-out had passed.
      *
-     * @param session the session's id
+     * @param session the id of the session
      */
     public void expire(long session) {
         leader.expire(session);
@@ -267,7 +275,7 @@ public final class SimulatedZooKeeper {
     /**
      * Deletes a node, as an operator does.
      *
-     * @param path the node's path
+     * @param path the path of the node
      */
     public void deleteNode(String path) {
         simulation.tell("operator", () -> "deletes " + path);
@@ -275,10 +283,10 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Deletes a node as an operator does who has taken away the right to read it: the watches on it are spent, and
-     * nobody is told.
+     * Deletes a node as an operator does who has taken away the right to read it. The watches on the node are used
+     * up, but nobody is told.
      *
-     * @param path the node's path
+     * @param path the path of the node
      */
     public void deleteNodeUntold(String path) {
         simulation.tell("operator", () -> "deletes " + path + ", which nobody may read");
@@ -286,9 +294,9 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Writes a node's data anew, which spends the watches on it.
+     * Writes the data of a node once more, which uses up the watches on it.
      *
-     * @param path the node's path
+     * @param path the path of the node
      */
     public void touchNode(String path) {
         simulation.tell("operator", () -> "writes to " + path);
@@ -301,7 +309,7 @@ public final class SimulatedZooKeeper {
                 0);
     }
 
-    /** Removes containers that have had children and have none, as the leader does every minute. */
+    /** Removes the containers that have had children and are empty now, as the leader does every minute. */
     public void reapContainers() {
         committed().nodes().forEach((path, node) -> {
             if (node.container() && node.creates() > 0 && node.children() == 0) {
@@ -312,7 +320,7 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Makes every path look as if it had been used for years: when it is first created, its counter begins here.
+     * Makes every path look as if it had been used for years: its counter begins here when the path is first created.
      *
      * @param number the number of the first sequential node
      */

@@ -12,8 +12,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A clock and what is going to happen, in order of time and, at the same time, in the order in which it was planned.
- * Nothing happens by itself: {@link #step} lets the next thing happen, on the calling thread. Not thread-safe.
+ * A clock and the planned events, in order of time; events of the same time happen in the order in which they were
+ * planned. Nothing happens by itself: {@link #step} makes the next event happen, on the calling thread. Not
+ * thread-safe.
  */
 public final class Simulation {
     private static final long MILLI = 1_000_000;
@@ -27,7 +28,7 @@ public final class Simulation {
     private long steps;
 
     /**
-     * Begins at time 1.
+     * Begins at time 1, without a trace.
      *
      * @param choices decides whatever is open
      */
@@ -39,14 +40,15 @@ public final class Simulation {
      * Begins at time 1.
      *
      * @param choices decides whatever is open
-     * @param trace gets a line for all that happens: time, who, what; null if not needed
+     * @param trace gets a line for everything that happens, with the time, the subject and the event; null if it is
+     *     not needed
      */
     public Simulation(Choices choices, @Nullable List<String> trace) {
         this.choices = Objects.requireNonNull(choices, "choices");
         this.trace = trace;
     }
 
-    /** Something that is going to happen. */
+    /** Something that is going to happen, unless it is cancelled. */
     static final class Event implements Comparable<Event> {
         private final long at;
         private final long number;
@@ -73,25 +75,25 @@ public final class Simulation {
         }
     }
 
-    /** {@return what decides whatever is open} */
+    /** {@return the choices that decide whatever is open} */
     public Choices choices() {
         return choices;
     }
 
-    /** {@return the clock in nanoseconds, which only {@link #step} and {@link #passUntil} move} */
+    /** {@return the clock in nanoseconds, which only {@link #step} and {@link #passUntil} advance} */
     public long now() {
         return now;
     }
 
-    /** {@return how many things have happened} */
+    /** {@return the number of events that have happened} */
     public long steps() {
         return steps;
     }
 
     /**
-     * Plans something.
+     * Plans an event.
      *
-     * @param delay how long from now
+     * @param delay the time from now
      * @param body what happens then
      */
     public void after(Duration delay, Runnable body) {
@@ -99,9 +101,9 @@ public final class Simulation {
     }
 
     /**
-     * Looks at every step, also at those that happen while another one waits for them.
+     * Sets an observer of every step, including steps that happen while another one waits for them.
      *
-     * @param observer run after each; what it throws ends the run
+     * @param observer runs after each step; what it throws ends the run
      */
     public void afterEachStep(Runnable observer) {
         afterStep = observer;
@@ -113,17 +115,20 @@ public final class Simulation {
         return event;
     }
 
-    /** How long a message, a write to disk or a thread takes this time: half a millisecond or more, seldom a second. */
+    /**
+     * How long a message, a write to disk or a thread takes this time: half a millisecond or more, in rare cases a
+     * second.
+     */
     long lag() {
         int choice = choices.skewed(256);
         return choice < 64 ? MILLI / 2 + choice * MILLI / 4 : (long) choice * choice * MILLI / 64;
     }
 
     /**
-     * Lets the next thing happen.
+     * Makes the next event happen.
      *
-     * @param limit the clock does not go beyond
-     * @return false, and nothing has happened, if nothing is planned until then
+     * @param limit the time beyond which the clock does not go
+     * @return false, and nothing has happened, if nothing is planned up to that time
      */
     public boolean step(long limit) {
         Event next = events.peek();
@@ -147,7 +152,7 @@ public final class Simulation {
     }
 
     /**
-     * Moves the clock when nothing is planned before.
+     * Makes everything happen that is planned up to a time, and then advances the clock to it.
      *
      * @param time the time to reach, not before now
      */
@@ -157,10 +162,10 @@ public final class Simulation {
     }
 
     /**
-     * Tells the trace, if there is one.
+     * Adds a line to the trace, if there is one.
      *
-     * @param who what this is about
-     * @param what made only if somebody wants to know
+     * @param who the subject of the line
+     * @param what the event; called only if there is a trace
      */
     public void tell(String who, Supplier<String> what) {
         if (trace != null) {

@@ -8,10 +8,10 @@ import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Something that the leader has decided on, in the order of the zxids. A refused write is one too: it takes a zxid and
- * is committed like the others.
+ * A transaction on which the leader has decided, in the order of the zxids. A refused write is one, too: it takes a
+ * zxid and is committed like the others.
  *
- * @param tree all nodes after it
+ * @param tree all nodes after the transaction
  * @param answer the answer to its requester
  * @param ends the session that it ends; 0 if none
  */

@@ -8,11 +8,11 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * One node as it is at one moment.
+ * One node at one moment.
  *
  * @param owner the session of an ephemeral node; 0 for others
- * @param container whether the server removes it when it has had children and has none
- * @param creates how many children were ever created, as a number that wraps: the next sequence number
+ * @param container whether the server removes the node when it has had children and is empty
+ * @param creates the number of children that were ever created, which is the next sequence number
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record TreeNode(
@@ -38,7 +38,7 @@ record TreeNode(
                 next, acl, owner, container, czxid, zxid, pzxid, createdAt, millis, version + 1, creates, children);
     }
 
-    /** At its end the counter sticks, and then the server does not write down the transaction either. */
+    /** At its end the counter stops, and from then on a create does not change the pzxid either. */
     TreeNode withAnotherChild(long zxid) {
         return creates == Integer.MAX_VALUE
                 ? with(pzxid, creates, children + 1)
@@ -69,7 +69,7 @@ record TreeNode(
                 newChildren);
     }
 
-    /** What the server shows; it counts deletions in cversion by the way. */
+    /** The metadata that a server shows. Its cversion counts deletions, too, so it differs from the counter. */
     Stat stat() {
         return new Stat(
                 czxid,

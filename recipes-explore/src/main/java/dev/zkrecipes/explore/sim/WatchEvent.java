@@ -15,7 +15,7 @@ enum WatchEvent {
         return this == DELETED || this == kind.change();
     }
 
-    /** What the engine is told. */
+    /** The event in the terms of the engine's port. */
     NodeEvent told() {
         return this == DELETED ? NodeEvent.DELETED : NodeEvent.CHANGED;
     }

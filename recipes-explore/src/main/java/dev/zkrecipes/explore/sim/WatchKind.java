@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.explore.sim;
 
-/** What a watch is on. The deletion of the node spends both kinds. */
+/** What a watch is on. The deletion of the node uses up both kinds. */
 enum WatchKind {
     DATA,
     CHILDREN;
 
-    /** The newest transaction that changed what is watched. */
+    /** The latest transaction that changed what this kind watches. */
     long changedIn(TreeNode node) {
         return this == DATA ? node.mzxid() : node.pzxid();
     }

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The watches and their owners: a server keeps connections in it, a client its watches. An event that spends watches of
- * both kinds of the same one is told to it once.
+ * Watches and their owners. At a server the owners are connections, at a client they are watchers. An event that uses
+ * up watches of both kinds of one owner is reported to it once.
  */
 final class WatchTable<W> {
     private final Map<WatchKind, Map<String, Set<W>>> watches = new EnumMap<>(WatchKind.class);
@@ -30,7 +30,7 @@ final class WatchTable<W> {
         of(kind).computeIfAbsent(path, key -> new LinkedHashSet<>()).add(watcher);
     }
 
-    /** Removes the watches that an event concerns. */
+    /** Removes the watches that an event uses up, and returns their owners. */
     Set<W> spend(String path, WatchEvent event) {
         Set<W> told = Set.of();
         for (WatchKind kind : WatchKind.values()) {
@@ -68,7 +68,7 @@ final class WatchTable<W> {
         return watches.values().stream().allMatch(Map::isEmpty);
     }
 
-    /** Of each kind, one for each node and watcher. */
+    /** The number of watches of both kinds, one for each node and watcher. */
     int size() {
         return watches.values().stream()
                 .flatMap(byPath -> byPath.values().stream())

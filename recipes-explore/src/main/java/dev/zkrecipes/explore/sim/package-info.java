@@ -2,14 +2,15 @@
 // Copyright the zkrecipes authors
 
 /**
- * A simulated ZooKeeper ensemble: deterministic, on one thread, with its own clock. It is behind the
- * engine's two ports, for schedules that a real ensemble cannot be forced into.
+ * A simulated ZooKeeper ensemble: deterministic, on one thread, and with its own clock. It stands behind the two
+ * ports of the engine, for schedules that a real ensemble cannot be forced into.
  *
- * <p>{@link dev.zkrecipes.explore.sim.SimulatedZooKeeper} is the ensemble, {@link
- * dev.zkrecipes.explore.sim.SimulatedProcess} a process with its handles, {@link
- * dev.zkrecipes.explore.sim.SimulatedScheduler} that process's thread and clock, {@link
- * dev.zkrecipes.explore.sim.Simulation} what is going to happen and {@link dev.zkrecipes.explore.sim.Choices} what
- * decides it. {@code dev.zkrecipes.explore} plays locks on it.
+ * <p>{@link dev.zkrecipes.explore.sim.SimulatedZooKeeper} is the ensemble.
+ * {@link dev.zkrecipes.explore.sim.SimulatedProcess} is a process with its handles, and
+ * {@link dev.zkrecipes.explore.sim.SimulatedScheduler} is the thread and the clock of that process.
+ * {@link dev.zkrecipes.explore.sim.Simulation} contains the planned events, and
+ * {@link dev.zkrecipes.explore.sim.Choices} decides what is left open. {@code dev.zkrecipes.explore} plays locks on
+ * this ensemble.
  */
 @NullMarked
 package dev.zkrecipes.explore.sim;

@@ -27,15 +27,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock against every way in which the others, time or the caller can end the request while there
- * is a session. Each method tests one ending with each flavour of request that can end so. Whatever the ending, nothing
- * is left of the request. {@link InterruptContract} has the interrupts.
+ * All ways to request a lock, combined with all ways in which other holders, time or the caller can end the request
+ * while there is a session. Each method tests one ending, with each way to request that can end so. Whatever the
+ * ending, nothing of the request is left behind. {@link InterruptContract} tests interruptions.
  */
 public abstract class AcquireContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
     private static final Duration SHORT = Duration.ofMillis(600);
     private static final Duration LONGEST = Duration.ofSeconds(9);
-    /** How late a thread may be on a machine that is not overloaded. */
+    /** How late a thread may run on a machine that is not overloaded. */
     private static final Duration LATE = Duration.ofMillis(700);
 
     private static final int TIME_OUTS = 300;
@@ -43,7 +43,7 @@ public abstract class AcquireContract extends Stage {
     /** Creates the suite; the test of a recipe extends it. */
     protected AcquireContract() {}
 
-    /** Otherwise no other test tests what it says, because no request would wait. */
+    /** Without this, no request would wait, and the other tests would not test what their names say. */
     @Test
     void rival_cannotBeHeldBesideTheLock() throws InterruptedException {
         String advice =
@@ -179,7 +179,7 @@ public abstract class AcquireContract extends Stage {
     @Tag("soak")
     void timedOutAcquires_leaveNoNodeAndAtMostOneWatch() throws InterruptedException {
         Lease held = scene.rival.acquire();
-        // One that certainly waits behind a watch, then many that end at any step.
+        // The first request certainly waits behind a watch; the many that follow end at any step.
         CompletableFuture<Lease> certain = scene.lock.acquireAsync();
         scene.awaitWaiting();
         certain.cancel(false);
@@ -190,13 +190,13 @@ public abstract class AcquireContract extends Stage {
         }
         scene.awaitOnlyTheRival();
         await().untilAsserted(() -> assertThat(Remains.of(contenders.client)).isEmpty());
-        // The client cannot remove the server's own watch on a node that still exists.
+        // The client cannot remove the server's side of a watch on a node that still exists.
         await().untilAsserted(() -> assertThat(contenders.watches()).isLessThanOrEqualTo(1));
         held.close();
         scene.assertNothingLeft();
     }
 
-    /** The time may be too short to see the lock at all. */
+    /** Whether the lock is granted in this time. The time may be too short to see the lock at all. */
     private boolean isGrantedWithin(Duration limit) throws InterruptedException {
         try {
             return scene.lock.tryAcquire(limit).isPresent();
@@ -207,7 +207,7 @@ public abstract class AcquireContract extends Stage {
 
     // ---- Given up.
 
-    /** The ways to end a future that is no longer wanted. */
+    /** All ways in which a caller ends a future that it no longer wants. */
     static Stream<Named<Consumer<CompletableFuture<Lease>>>> renunciations() {
         return Stream.of(
                 Named.of("cancel", wanted -> wanted.cancel(true)),
@@ -233,7 +233,7 @@ public abstract class AcquireContract extends Stage {
     void futureCancelledAsItIsGranted_releasesTheLock() throws InterruptedException {
         for (int i = 0; i < 200; i++) {
             CompletableFuture<Lease> wanted = scene.lock.acquireAsync();
-            scene.nodes(); // a varying little while
+            scene.nodes(); // takes a short time that varies
             if (!wanted.cancel(true)) {
                 wanted.join().close();
             }

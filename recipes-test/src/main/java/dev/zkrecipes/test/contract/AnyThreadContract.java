@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A lock whose holds belong to no thread: to the instance, or to nobody. */
+/** A lock whose holds do not belong to a thread: they belong to the lock object, or to nobody. */
 abstract class AnyThreadContract extends Stage {
     @Test
     @Tag("H61")
@@ -33,7 +33,7 @@ abstract class AnyThreadContract extends Stage {
         RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
         assertThat(sent.total()).as(sent.toString()).isPositive();
         if (recipe().ownership() == Ownership.INSTANCE) {
-            assertThat(second).isEmpty(); // of one that nobody owns there may be room for both
+            assertThat(second).isEmpty(); // a lock with no owner may have room for both
         }
         second.ifPresent(Lease::close);
         scene.assertHeldByThisThread(true);

@@ -14,14 +14,19 @@ import dev.zkrecipes.test.internal.MachineLoad;
 import dev.zkrecipes.test.internal.Remains;
 import java.time.Duration;
 
-/** The client under test, behind a proxy, and the client of its rivals. Each {@link Scene} has its own path. */
+/**
+ * The client under test, which is behind a proxy, and the client of its rivals. Each {@link Scene} has its own path.
+ */
 final class Contenders implements AutoCloseable {
-    /** Longer than any wait of a test, so that nothing is gone just because its session is. */
+    /** Longer than any wait of a test, so that nothing disappears because a session has expired. */
     static final Duration SESSION = Duration.ofSeconds(6);
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
-    /** A session so long that no lease is checked in a test, beside what the test counts. */
+    /**
+     * A session so long that the client checks no lease during a test, which would add to the requests that the test
+     * counts.
+     */
     static final Duration WITHOUT_CHECKS = Duration.ofSeconds(60);
 
     final EmbeddedZooKeeper server;
@@ -34,7 +39,7 @@ final class Contenders implements AutoCloseable {
         this.server = server;
         this.recipe = recipe;
         this.proxy = FaultProxy.to(server);
-        // Twice: with one address only, ZooKeeper's client waits a second longer before it connects again.
+        // The address is given twice: with only one, ZooKeeper's client waits a second longer before it reconnects.
         this.client = connect(proxy.connectString() + "," + proxy.connectString(), session);
         this.rivals = connect(server.connectString(), WITHOUT_CHECKS);
     }
@@ -43,14 +48,14 @@ final class Contenders implements AutoCloseable {
         return open(server, recipe, SESSION);
     }
 
-    /** Contenders with another session time-out of the client under test. */
+    /** Opens contenders with another session time-out for the client under test. */
     static Contenders open(EmbeddedZooKeeper server, Recipe recipe, Duration session) throws InterruptedException {
         Contenders contenders = new Contenders(server, recipe, session);
         contenders.awaitConnected();
         return contenders;
     }
 
-    /** Contenders with sessions of which nothing is heard during a test but what it does. */
+    /** Opens contenders whose client sends nothing during a test except what the test makes it send. */
     static Contenders openQuiet(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {
         return open(server, recipe, WITHOUT_CHECKS);
     }
@@ -59,9 +64,10 @@ final class Contenders implements AutoCloseable {
         return ZooKeeperClient.builder()
                 .connectString(connectString)
                 .sessionTimeout(session)
-                // A try waits for its answer, however slow the machine.
+                // A try must get its answer, however slow the machine is.
                 .requestTimeout(LIMIT)
-                // What a recipe lets go a while after its last use is gone soon.
+                // A recipe may release something only a while after its last use. A short delay makes that while
+                // short.
                 .retryDelay(Duration.ofMillis(20), Duration.ofMillis(100))
                 .build();
     }
@@ -87,8 +93,8 @@ final class Contenders implements AutoCloseable {
     }
 
     /**
-     * The watches at the server, but for those on the locks' own nodes: a client cannot take back the server's watch on
-     * a node that lives on, and a lock may have one there, for each session.
+     * The number of watches on the server, except for those on the paths of locks. A client cannot remove the
+     * server's side of a watch on a node that lives on, and a lock may leave one there for each session.
      */
     int watches() {
         int kept = server.children(Scene.PARENT).stream()
@@ -98,31 +104,31 @@ final class Contenders implements AutoCloseable {
         return server.watchCount() - kept;
     }
 
-    /** Waits until the client under test has another session than this. */
+    /** Waits until the client under test has a session other than this one. */
     void awaitSessionAfter(long lost) throws InterruptedException {
         await().until(() -> session() != 0 && session() != lost);
         awaitConnected();
     }
 
-    /** Cuts the client under test off until the proxy accepts again. */
+    /** Cuts the client under test off, until the proxy accepts connections again. */
     void disconnect() {
         proxy.refuse();
         await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
     }
 
-    /** The session of the client under test, as the server knows it; 0 while there is none. */
+    /** The id of the session of the client under test, as the server knows it; 0 while there is none. */
     long session() {
         return client.zooKeeper().orElseThrow().getSessionId();
     }
 
-    /** Ends the session of the client under test as the server does. */
+    /** Ends the session of the client under test at the server. */
     void expire() {
         assertThat(server.expireSession(session()))
                 .as("the server had the session 0x%x; the client is %s", session(), client.connectionState())
                 .isTrue();
     }
 
-    /** The session of the rivals' client. */
+    /** The id of the session of the rivals' client. */
     long rivalsSession() {
         return rivals.zooKeeper().orElseThrow().getSessionId();
     }

@@ -22,7 +22,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The counter from which ZooKeeper numbers the nodes of a lock is reset long before numbers repeat. */
+/** The engine resets ZooKeeper's counter, which numbers the nodes of a lock, long before numbers repeat. */
 abstract class CounterContract extends Stage {
     private static final int OLD = 1 << 30;
     private static final int WORN_OUT = Integer.MAX_VALUE - (1 << 20) + 1;
@@ -44,7 +44,7 @@ abstract class CounterContract extends Stage {
         return rules;
     }
 
-    /** The transactions that have created the queues. */
+    /** The ids of the transactions that created the queues. A recreated path has another one. */
     private List<Long> created() {
         ZooKeeper handle = contenders.client.zooKeeper().orElseThrow();
         List<Long> created = new ArrayList<>();
@@ -82,7 +82,7 @@ abstract class CounterContract extends Stage {
         long token = highestToken(old);
         List<Long> before = created();
         old.close();
-        // A path is recreated when nobody is there, so a request that looked for that would be in the way.
+        // The path is recreated only while nobody is there, so a request that looked for that would prevent it.
         Soon.await().until(() -> created().stream().noneMatch(before::contains));
         try (Lease young = lock.acquire()) {
             assertThat(highestToken(young)).isGreaterThan(token);

@@ -19,7 +19,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a lock of two modes promises: from writing to reading at once and in place, and not the other way round. */
+/**
+ * What a lock with two modes promises: a writer becomes a reader at once and in place, and a reader never becomes a
+ * writer.
+ */
 abstract class DowngradeContract extends TwoReadWriteLocks {
     @Test
     @Tag("H04")

@@ -13,16 +13,19 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** A queue of requests for one lock. The driver decides on the last one behind every subset of those in front of it. */
+/**
+ * A queue of requests for one lock. The suite asks the driver of the last request to decide on it behind every subset
+ * of the nodes in front of it.
+ */
 final class DriverQueue {
     private final List<LockDriver> drivers;
     private final List<LockNode> nodes;
 
     /**
-     * Some of those in front.
+     * A subset of the nodes in front of the last one.
      *
-     * @param choice which ones, by bit
-     * @param nodes they themselves, in order
+     * @param choice the chosen places, one bit for each
+     * @param nodes the chosen nodes, in order
      */
     record Part(int choice, List<LockNode> nodes) {
         boolean contains(int other) {
@@ -36,8 +39,8 @@ final class DriverQueue {
     }
 
     /**
-     * All queues of this length. Names that a driver cannot read are left out: a single rule of the contract covers
-     * them.
+     * All queues of one length. Queues with a name that its driver cannot parse are left out; a separate rule of the
+     * contract covers them.
      *
      * @param rising whether the ids rise with the numbers, or fall
      */
@@ -61,12 +64,12 @@ final class DriverQueue {
         });
     }
 
-    /** What ZooKeeper makes of the name, with an id of ours. */
+    /** The name that ZooKeeper would give to a node, with a chosen id. */
     static String name(String nodeName, int id, int number) {
         return String.format("%032x-%s%010d", id, nodeName, number);
     }
 
-    /** The kind of the driver's own nodes, as it reads it; empty if it does not. */
+    /** The kind of the driver's own nodes, as the driver parses it; empty if it does not recognise them. */
     static String kind(LockDriver driver) {
         return driver.parse(name(driver.nodeName(), 1, 1)).map(LockNode::kind).orElse("");
     }
@@ -91,7 +94,7 @@ final class DriverQueue {
         return nodes.get(nodes.size() - 1);
     }
 
-    /** Every subset of those in front, at the index of its choice. */
+    /** All subsets of the nodes in front, each at the index of its choice. */
     List<Part> parts() {
         return IntStream.range(0, 1 << (nodes.size() - 1)).mapToObj(this::part).toList();
     }
@@ -109,7 +112,7 @@ final class DriverQueue {
         return new Part((1 << (nodes.size() - 1)) - 1, nodes.subList(0, nodes.size() - 1));
     }
 
-    /** The subset that these form; a node that is not in front is left out. */
+    /** The choice of the subset that consists of these nodes. Nodes that are not in front are ignored. */
     int choice(List<LockNode> some) {
         return some.stream()
                 .mapToInt(nodes::indexOf)
@@ -118,12 +121,15 @@ final class DriverQueue {
                 .sum();
     }
 
-    /** Whether each is granted behind all that are in front of it. */
+    /** Whether each request is granted behind all nodes in front of it. */
     boolean isGrantedThroughout() {
         return beginnings(nodes.size()).allMatch(queue -> isGrant(queue.answer(queue.whole())));
     }
 
-    /** Those that wait in front of the last; empty if one of these is refused, as it does not stay. */
+    /**
+     * The nodes in front of the last one that wait; empty if one of them is refused, because such a node does not
+     * stay.
+     */
     Optional<List<LockNode>> waitingInFront() {
         List<DriverQueue> all = beginnings(nodes.size() - 1).toList();
         return all.stream().anyMatch(queue -> isRefusal(queue.answer(queue.whole())))
@@ -134,7 +140,7 @@ final class DriverQueue {
                         .toList());
     }
 
-    /** This queue as it was when its first came, and each one after that. */
+    /** This queue as it was after its first request arrived, after the second, and so on. */
     private Stream<DriverQueue> beginnings(int longest) {
         return IntStream.rangeClosed(1, longest)
                 .mapToObj(size -> new DriverQueue(drivers.subList(0, size), nodes.subList(0, size)));
@@ -149,7 +155,7 @@ final class DriverQueue {
         return driver().decide(List.copyOf(part.nodes()), self());
     }
 
-    /** The answer; empty if there is none, which a single rule of the contract covers. */
+    /** The answer; empty if there is none, which a separate rule of the contract covers. */
     Optional<Decision> answer(Part part) {
         return answer(driver(), part);
     }
@@ -175,7 +181,7 @@ final class DriverQueue {
                         : List.of());
     }
 
-    /** An answer without ids and reasons. */
+    /** An answer reduced to its kind and numbers, to compare answers to queues that differ in their ids. */
     record Outcome(String kind, List<Long> waitsFor) {
         @Override
         public String toString() {
@@ -183,7 +189,7 @@ final class DriverQueue {
         }
     }
 
-    /** The question, as a failure shows it. */
+    /** The question, in the form in which a failure shows it. */
     String about(Part part) {
         return shown(self()) + " behind " + shown(part.nodes());
     }

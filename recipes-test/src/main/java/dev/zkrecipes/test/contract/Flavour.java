@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** One way to ask for a lock. */
+/** A way to request a lock. */
 enum Flavour {
     PLAIN((lock, limit) -> Optional.of(lock.acquire()::close)),
     TIMED((lock, limit) -> lock.tryAcquire(limit).map(lease -> lease::close)),
@@ -53,10 +53,10 @@ enum Flavour {
     }
 
     /**
-     * Asks for the lock and waits for the answer.
+     * Requests the lock and waits for the answer.
      *
-     * @param limit how long to wait, for those who can be told
-     * @return what gives the lock back, by the same thread; empty if the lock was not granted
+     * @param limit the longest time to wait, for the ways that take a limit
+     * @return releases the lock, on the same thread; empty if the lock was not granted
      */
     Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException {
         return way.ask(lock, limit);
@@ -66,32 +66,32 @@ enum Flavour {
         return granted ? Optional.of(lock.asLock()::unlock) : Optional.empty();
     }
 
-    /** Ways to ask that wait for another holder. */
+    /** Ways that wait for another holder. */
     static Stream<Flavour> waiting() {
         return EnumSet.complementOf(EnumSet.copyOf(TRYING)).stream();
     }
 
-    /** Ways to ask that do not wait. */
+    /** Ways that do not wait. */
     static Stream<Flavour> trying() {
         return TRYING.stream();
     }
 
-    /** Ways to ask that wait for a limited time. */
+    /** Ways that wait for a limited time. */
     static Stream<Flavour> timed() {
         return LIMITED.stream();
     }
 
-    /** Ways to ask that an interrupt ends. */
+    /** Ways that an interruption ends. */
     static Stream<Flavour> interruptible() {
         return INTERRUPTIBLE.stream();
     }
 
-    /** Ways to ask that ignore an interrupt. */
+    /** Ways that ignore an interruption. */
     static Stream<Flavour> uninterruptible() {
         return EnumSet.complementOf(EnumSet.copyOf(INTERRUPTIBLE)).stream();
     }
 
-    /** Ways to ask that block the calling thread. */
+    /** Ways that block the calling thread. */
     static Stream<Flavour> blocking() {
         return EnumSet.complementOf(EnumSet.of(ASYNC)).stream();
     }

@@ -6,8 +6,8 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that {@link dev.zkrecipes.core.InterProcessLock} and {@link dev.zkrecipes.core.Lease} promise of any lock,
- * made with the engine of this library or without.
+ * All that {@link dev.zkrecipes.core.InterProcessLock} and {@link dev.zkrecipes.core.Lease} promise for any lock,
+ * whether it is made with the engine of this library or without it.
  *
  * <pre>{@code
  * class InterProcessMutexContractIT extends InterProcessLockContract {
@@ -22,9 +22,9 @@ import org.junit.jupiter.api.Nested;
  * }</pre>
  *
  * <p>To test what only some locks can do, add a nested class: see {@link LockCapabilityContract}. The suites start a
- * server in this JVM. They assume that each request of the lock is one ephemeral node of the client's session on each
- * of {@link Recipe#queues()}, unless it is {@linkplain Recipe#withLocalHandoffs passed on inside the process}, and that
- * a waiting request watches the node that it waits for.
+ * server in this JVM. They assume that each request is one ephemeral node of the client's session in each of
+ * {@link Recipe#queues()}, unless the lock is {@linkplain Recipe#withLocalHandoffs handed over inside the process}.
+ * They also assume that a waiting request watches the node that it waits for.
  */
 public abstract class InterProcessLockContract extends LockCapabilityContract {
 

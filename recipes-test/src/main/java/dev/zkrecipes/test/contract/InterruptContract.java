@@ -21,8 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock by a thread that is interrupted before or during the call. A request that an interrupt
- * ends leaves nothing; one that it does not end continues and keeps the interrupt flag.
+ * All ways to request a lock, made by a thread that is interrupted before or during the call. A request that an
+ * interruption ends leaves nothing behind. A request that ignores the interruption continues, and keeps the interrupt
+ * flag.
  */
 public abstract class InterruptContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
@@ -35,7 +36,7 @@ public abstract class InterruptContract extends Stage {
     @MethodSource(FLAVOUR + "interruptible")
     @Tag("H52")
     void interruptBefore_endsTheRequestBeforeAnythingIsSent(Flavour flavour) throws InterruptedException {
-        scene.assertNothingLeft(); // a lock that is released in the background may still be sending that
+        scene.assertNothingLeft(); // a lock may still be sending its release in the background
         RequestCounts before = contenders.proxy.requestsSeen();
         Request request = Request.interrupted(workers, flavour, scene.lock);
         request.outcome().assertFailed(InterruptedException.class);
@@ -114,7 +115,7 @@ public abstract class InterruptContract extends Stage {
         }
         workers.join(Duration.ofSeconds(20));
         assertThat(interrupted).hasValueGreaterThanOrEqualTo(INTERRUPTS);
-        // Many may still have to be deleted; none disappears by itself, as its session is still alive.
+        // Many nodes may still have to be deleted. None disappears by itself, because its session is still alive.
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(() -> assertThat(scene.nodes()).isEmpty());
         scene.assertNothingLeft();

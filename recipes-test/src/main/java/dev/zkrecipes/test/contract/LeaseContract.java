@@ -24,10 +24,13 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A lease knows its state: while it is held for long, without a connection, without its node. */
+/**
+ * A lease knows its own state: while it is held for long, while there is no connection, and after its node was
+ * deleted.
+ */
 public abstract class LeaseContract extends Stage {
     private static final Duration SHORT = Duration.ofSeconds(3);
-    /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
+    /** Outlasts a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
 
     /** Creates the suite; the test of a recipe extends it. */
@@ -39,8 +42,8 @@ public abstract class LeaseContract extends Stage {
     }
 
     /**
-     * In a session so long that the process has to stand still for seconds before a lease may say otherwise. That costs
-     * one lease its round: the next one is taken when that one is valid.
+     * The session is so long that only a pause of seconds can make a lease invalid. Such a pause costs one lease its
+     * round: the test takes the next lease once this one is valid.
      */
     @Test
     @Tag("H152")
@@ -92,7 +95,7 @@ public abstract class LeaseContract extends Stage {
         assertThat(losses).hasValue(1);
     }
 
-    /** A slow machine rightly makes the lease SUSPENDED, but loses nothing. */
+    /** A slow machine rightly suspends the lease, but loses nothing. */
     private static void assertStaysHeldPastTheSessionTimeout(Lease held) {
         long end = System.nanoTime() + SHORT.plusMillis(200).toNanos();
         try (Lateness lateness = Lateness.measure()) {
@@ -105,7 +108,7 @@ public abstract class LeaseContract extends Stage {
         await().until(() -> held.state() == LeaseState.HELD);
     }
 
-    /** Whether the process may have been stopped for so long that later writes prove less. */
+    /** Whether the process may have stood still for so long that later writes prove less. */
     private static boolean isLate(Lateness lateness) {
         return lateness.soFar().compareTo(SHORT.dividedBy(12)) > 0;
     }

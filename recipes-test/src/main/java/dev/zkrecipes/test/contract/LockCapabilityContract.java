@@ -4,7 +4,8 @@
 package dev.zkrecipes.test.contract;
 
 /**
- * What some locks can do and others cannot, one suite for each: a test opts in by a nested class, in one line.
+ * Capabilities that some locks have and others do not, with one suite for each. A test opts in with a nested class of
+ * one line.
  *
  * <pre>{@code
  * class OrdersLockIT extends InterProcessLockContract {
@@ -24,10 +25,10 @@ public abstract class LockCapabilityContract {
     /** Creates the suite; the test of a lock extends it. */
     protected LockCapabilityContract() {}
 
-    /** {@return how to make the lock under test and its rival; the same at each call} */
+    /** {@return a recipe for the lock under test and its rival, the same at each call} */
     protected abstract Recipe recipe();
 
-    /** The thread that holds the lock acquires it again at once, and no other thread may release it. */
+    /** For a lock that the holding thread can acquire again at once, and that no other thread may release. */
     protected abstract class Reentrant extends ReentrantContract {
         /** Creates the suite; a nested class of the test extends it. */
         protected Reentrant() {}
@@ -38,7 +39,10 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** Any thread may release it: the instance holds it, one hold at a time, or each acquire is a separate request. */
+    /**
+     * For a lock that any thread may release: the lock object owns its one hold, or each acquire is a separate
+     * request.
+     */
     protected abstract class AnyThread extends AnyThreadContract {
 
         /** Creates the suite; a nested class of the test extends it. */
@@ -50,7 +54,7 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** Holders learn that others ask for the lock. */
+    /** For a lock whose holders learn that somebody else requests it. */
     protected abstract class Revocable extends RevocationContract {
         /** Creates the suite; a nested class of the test extends it. */
         protected Revocable() {}
@@ -61,7 +65,7 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** The numbers of the queue are reset before they repeat. */
+    /** For a lock whose sequence numbers are reset before they repeat. */
     protected abstract class Renewable extends CounterContract {
         /** Creates the suite; a nested class of the test extends it. */
         protected Renewable() {}

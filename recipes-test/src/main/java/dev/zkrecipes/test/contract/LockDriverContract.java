@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link LockDriver} must do, played without a server over every short queue of the requests that a lock can
- * have: the laws, and the rule of the lock as its author states it.
+ * What every {@link LockDriver} must do. The suite plays every short queue of the requests that a lock can have,
+ * without a server, and checks the laws and the rule of the lock as its author states it.
  *
  * <pre>{@code
  * class GroupDriverTest extends LockDriverContract {
@@ -38,13 +38,13 @@ import org.junit.jupiter.api.Test;
  * }
  * }</pre>
  *
- * <p>It is exhaustive over the queues of {@link #longest()} requests, each of them any of {@link #drivers()}, and over
- * every part of them that may be left when others leave. A failure names the driver, the request, and those in front of
- * it, as {@code group.red(3) behind [group.green(1), group.red(2)]}: the part of the name that the driver wrote, and
- * its place.
+ * <p>The suite is exhaustive: it plays all queues of up to {@link #longest()} requests, where each request is any of
+ * {@link #drivers()}, and every part of a queue that may be left when others leave. A failure names the driver, the
+ * request, and the nodes in front of it, for example {@code group.red(3) behind [group.green(1), group.red(2)]}: the
+ * part of the node name that the driver wrote, and the number of the node.
  *
- * <p>A subclass tests what its lock does beyond this, over {@link #queues()}: for whom a request waits so that it
- * rarely wakes, and which payloads are legal.
+ * <p>A subclass tests what its lock does beyond these rules, over {@link #queues()}: for which nodes a request waits
+ * so that it rarely wakes, and which payloads are legal.
  */
 public abstract class LockDriverContract extends NodeNameContract {
     private static final int LONGEST = 6;
@@ -54,35 +54,35 @@ public abstract class LockDriverContract extends NodeNameContract {
     protected LockDriverContract() {}
 
     /**
-     * {@return the requests to mix in one queue, at least one: a driver for each, on one path, that differ in what they
-     * ask for; the same at each call}
+     * {@return the requests to mix in one queue, at least one, and the same at each call} Each request is a driver;
+     * all of them are on one path and differ in what they request.
      */
     @Override
     protected abstract List<LockDriver> drivers();
 
     /**
-     * The rule of the lock.
+     * States the rule of the lock.
      *
      * @param holders one or more nodes, in the order of the queue
-     * @return whether all may hold at the same time
+     * @return whether all of them may hold the lock at the same time
      */
     protected abstract boolean compatible(List<LockNode> holders);
 
     /**
-     * Whether a request waits its turn behind another one that waits, although it would not delay it: in a lock that
-     * serves in order, or serves requests of one kind in order.
+     * States whether a request waits its turn behind a waiting request that it would not delay. This is so in a lock
+     * that serves all requests in order, or all requests of one kind.
      *
      * @param waiting a node that waits
      * @param self a node behind it
-     * @return true if so; by default, whether all drivers are a {@link FifoDriver}
+     * @return true if {@code self} waits its turn; by default, whether all drivers are a {@link FifoDriver}
      */
     protected boolean waitsItsTurn(LockNode waiting, LockNode self) {
         return drivers().stream().allMatch(FifoDriver.class::isInstance);
     }
 
     /**
-     * {@return how many requests stand in a queue: as many as take well under a second, 6 at most; 2 or more if
-     * overridden}
+     * {@return the length of the longest queues} By default it is as long as the suite can play in well under a
+     * second, 6 at most. An override must return 2 or more.
      */
     protected int longest() {
         int kinds = drivers().size();
@@ -92,19 +92,19 @@ public abstract class LockDriverContract extends NodeNameContract {
                 .orElseThrow();
     }
 
-    /** {@return all queues of {@link #longest()} nodes, each in order, numbered from 1, for further tests} */
+    /** {@return all queues of {@link #longest()} nodes, each in order and numbered from 1, for further tests} */
     protected final Stream<List<LockNode>> queues() {
         return DriverQueue.all(drivers(), longest(), false).map(DriverQueue::nodes);
     }
 
     /**
-     * What the lock makes of the name that ZooKeeper would give to a node of this request; the ids fall as the numbers
-     * rise.
+     * Parses the name that ZooKeeper would give to a node of this request. Ids fall as numbers rise, so that a driver
+     * that orders by id fails.
      *
      * @param driver writes the name and reads it
-     * @param number the number
+     * @param number the sequence number
      * @return the node
-     * @throws AssertionError if the driver does not know its own name
+     * @throws AssertionError if the driver does not recognise its own name
      */
     protected static LockNode node(LockDriver driver, int number) {
         String name = DriverQueue.name(driver.nodeName(), 0xabcdef - number, number);
@@ -112,11 +112,11 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * For locks of which any two either conflict or do not, whatever else is there: checks over all queues that a
-     * request waits for the nearest one that it conflicts with and for nothing else, so that it wakes as rarely as can
-     * be.
+     * Checks, over all queues, that a request waits for the nearest node with which it conflicts and for no other, so
+     * that it wakes as rarely as possible. This is for locks in which two requests either conflict or do not, whoever
+     * else is there.
      *
-     * @param conflict whether a node in front and the one that is decided on may not hold together
+     * @param conflict whether a node in front and the node to decide on may not hold the lock together
      * @throws AssertionError if the driver decides otherwise
      */
     protected final void assertEachWaitsForTheNearest(BiPredicate<LockNode, LockNode> conflict) {
@@ -133,7 +133,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         }));
     }
 
-    /** The shortest first, so that a failure is as simple as can be. */
+    /** All queues, the shortest first, so that the first failure is the simplest one. */
     private Stream<DriverQueue> asked() {
         return asked(false);
     }
@@ -144,7 +144,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                 .flatMap(length -> DriverQueue.all(drivers(), length, risingIds));
     }
 
-    /** The message is made only for a violation, as there are many questions. */
+    /** Composes the message only for a violation, because there are many questions. */
     private static void require(boolean kept, Supplier<String> violation) {
         if (!kept) {
             throw new AssertionError(violation.get());
@@ -153,7 +153,7 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     // ---- Answers.
 
-    /** A question without an answer fails the acquire. {@code waitFor} of no nodes throws. */
+    /** A question without an answer makes the acquire fail. A {@code waitFor} without nodes throws. */
     @Test
     void everyQuestion_isAnswered() {
         asked().forEach(queue -> queue.parts().forEach(part -> {
@@ -166,7 +166,8 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * Even after other questions. A driver that remembers or draws lots grants what it refused, or forgets a holder.
+     * The answer must not depend on other questions in between. A driver that remembers or draws lots grants what it
+     * refused before, or forgets a holder.
      */
     @Test
     void sameQuestion_hasTheSameAnswer() {
@@ -182,7 +183,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
-    /** Numbers alone order the queue; ids say nothing. */
+    /** Only numbers order the queue; ids mean nothing. */
     @Test
     void answer_doesNotDependOnIds() {
         Iterator<DriverQueue> others = asked(true).iterator();
@@ -201,7 +202,10 @@ public abstract class LockDriverContract extends NodeNameContract {
                 () -> queue.about(part) + ": the answer is " + expected + ", and " + how + " " + other);
     }
 
-    /** A node's name says what the request asks for. To show the holders, one driver decides on all nodes. */
+    /**
+     * The name of a node says what its request asks for. To show the holders of a lock, one driver decides on all
+     * nodes.
+     */
     @Test
     void answer_doesNotDependOnTheDriverAsked() {
         asked().forEach(queue -> queue.parts().forEach(part -> {
@@ -211,7 +215,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         }));
     }
 
-    /** Otherwise the first user of a path decides by another rule than the driver says. */
+    /** Otherwise the first user of a path would decide by another rule than the driver states. */
     @Test
     void initialSharedRule_decidesLikeTheDriver() {
         asked().filter(queue -> queue.driver() instanceof SharedRuleDriver)
@@ -222,7 +226,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                 }));
     }
 
-    /** A wait for any other node fails the acquire. */
+    /** A wait for any other node makes the acquire fail. */
     @Test
     void wait_isOnlyForNodesInFront() {
         asked().forEach(queue -> queue.parts()
@@ -237,7 +241,7 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     // ---- The laws.
 
-    /** Otherwise somebody keeps a hold that the rule no longer allows. */
+    /** Otherwise somebody would keep a hold that the rule no longer allows. */
     @Test
     void law1_requestGrantedBehindSome_isGrantedBehindAnySubset() {
         requireBehindSubsets("law 1: granted", DriverQueue::isGrant);
@@ -259,7 +263,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
-    /** Otherwise a waiter sleeps on though the lock is free. */
+    /** Otherwise a waiter would sleep on although the lock is free. */
     @Test
     void law2_waiter_isNotGrantedBeforeOneItWaitsForLeaves() {
         asked().forEach(queue -> {
@@ -279,7 +283,10 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
-    /** Otherwise a waiter sleeps on though the lock is free, as only the first waiter of a process is decided on. */
+    /**
+     * Otherwise a waiter would sleep on although the lock is free, because the engine decides only on the first
+     * waiter of a process.
+     */
     @Test
     void law4_requestGrantedByAFifoDriver_isBehindGrantedOnesOnly() {
         asked().filter(DriverQueue::isServedInOrder)
@@ -289,7 +296,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                         () -> "law 4: granted is " + queue.about(queue.whole()) + ", though somebody in front is not"));
     }
 
-    /** Those in front leave, so they are a reason to wait, never to give up. */
+    /** Nodes in front will leave, so they are a reason to wait and never a reason to refuse. */
     @Test
     void law5_requestRefusedBehindSome_isRefusedBehindAnySubset() {
         requireBehindSubsets("law 5: refused", DriverQueue::isRefusal);
@@ -297,7 +304,7 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     // ---- The rule of the lock.
 
-    /** Requests leave in any order, so by law 1 no other sets can ever hold together. */
+    /** Requests leave in any order, so by law 1 no other sets of requests can ever hold the lock together. */
     @Test
     void requestsGrantedInSuccession_areCompatible() {
         asked().filter(DriverQueue::isGrantedThroughout)
@@ -307,7 +314,10 @@ public abstract class LockDriverContract extends NodeNameContract {
                                 + DriverQueue.shown(queue.nodes())));
     }
 
-    /** A driver that makes them wait makes them wait for nothing. One that refuses them does so to lone ones, too. */
+    /**
+     * A driver that makes such a request wait makes it wait for nothing. A driver that refuses it must also refuse it
+     * when it is alone.
+     */
     @Test
     void requestCompatibleWithAllInFront_isGranted_unlessNever() {
         asked().filter(queue -> compatible(queue.nodes()))
@@ -316,8 +326,9 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * A request that waits holds nothing: a driver that counts it as a holder lets in fewer than may hold. Whoever is
-     * compatible with all that may ever hold together of those in front delays none of them.
+     * A request that waits holds nothing. A driver that counts it as a holder lets in fewer requests than may hold
+     * the lock. A request delays nobody if it is compatible with every set of requests in front of it that may ever
+     * hold the lock together.
      */
     @Test
     void requestThatDelaysNobodyInFront_isGranted_unlessNever() {
@@ -349,7 +360,10 @@ public abstract class LockDriverContract extends NodeNameContract {
                         + (DriverQueue.isRefusal(answer) ? "is refused, though not when it is alone" : "waits"));
     }
 
-    /** A lone request that is told to wait waits forever, and if all are refused, nobody ever holds the lock. */
+    /**
+     * A lone request that is told to wait waits forever. If all lone requests are refused, nobody ever holds the
+     * lock.
+     */
     @Test
     void loneRequest_isGranted_unlessNever() {
         List<Decision> answers = DriverQueue.all(drivers(), 1, false)

@@ -21,7 +21,10 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Once the server has ended the session, every call reports the loss, and the holds are counted down. */
+/**
+ * When the server has ended the session, every call reports the loss, and each release reduces the number of holds by
+ * one.
+ */
 public abstract class LossContract extends Stage {
     /** Creates the suite; the test of a recipe extends it. */
     protected LossContract() {}
@@ -54,7 +57,8 @@ public abstract class LossContract extends Stage {
     @Test
     @Tag("H02")
     void releaseOfALostLock_countsDownAndThrows() throws InterruptedException {
-        // Held until the end: a lost lease that nobody has any more counts as closed.
+        // These leases stay reachable until the end of the test: a lost lease that nobody refers to any more counts
+        // as closed.
         List<Lease> leases = new ArrayList<>(List.of(lock.acquire()));
         if (recipe().ownership() == Ownership.REENTRANT_THREAD) {
             leases.add(lock.acquire());
@@ -101,7 +105,7 @@ public abstract class LossContract extends Stage {
         lease.close();
         rivals.close();
         lock.acquire().close();
-        contenders.client.close(); // and another end of the session
+        contenders.client.close(); // ends the session once more
         assertThat(before).hasValue(1);
         assertThat(after).hasValue(1);
         assertThat(threads.get(0).getName()).startsWith("zkrecipes-loss-");
@@ -150,7 +154,10 @@ public abstract class LossContract extends Stage {
         return rivals;
     }
 
-    /** The thread learns of the loss. If the lost hold belongs to no thread, it learns that the lock is busy. */
+    /**
+     * Checks that the calling thread cannot acquire the lock. It learns of the loss. If the lost hold belongs to
+     * nobody, it learns instead that the lock is busy.
+     */
     private void assertNobodyGetsTheLock() throws InterruptedException {
         if (recipe().ownership() == Ownership.NOBODY) {
             assertThat(lock.tryAcquire()).isEmpty();

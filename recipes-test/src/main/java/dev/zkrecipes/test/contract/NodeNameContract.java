@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every driver must do with the names of nodes: write legal ones, read those of its lock, and leave all others
- * alone.
+ * What every driver must do with the names of nodes: write legal names, parse the names of its own lock, and leave
+ * all other names alone.
  */
 abstract class NodeNameContract {
     private static final Pattern LEGAL_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
@@ -25,10 +25,10 @@ abstract class NodeNameContract {
 
     NodeNameContract() {}
 
-    /** {@return the requests of one lock, a driver for each} */
+    /** {@return the requests of one lock, one driver for each} */
     protected abstract List<LockDriver> drivers();
 
-    /** A lock with another name is refused when it is made. */
+    /** The engine refuses a lock with any other name when the lock is made. */
     @Test
     void nodeName_isLegal() {
         for (LockDriver driver : drivers()) {
@@ -48,7 +48,7 @@ abstract class NodeNameContract {
         }
     }
 
-    /** Requests that cannot read each other's nodes do not see each other, or fail. */
+    /** Requests that cannot parse each other's nodes do not see each other, or fail. */
     @Test
     void nodeOfEachRequest_isReadUnchanged_byAll() {
         for (LockDriver writer : drivers()) {
@@ -72,8 +72,8 @@ abstract class NodeNameContract {
     }
 
     /**
-     * When the counter is worn out, numbers are negative or repeat. A driver that does not see such a node grants a
-     * second holder.
+     * When the sequence counter is worn out, numbers are negative or repeat. A driver that does not see such a node
+     * grants the lock to a second holder.
      */
     @Test
     void numberOfAWornOutCounter_isRead() {
@@ -87,7 +87,10 @@ abstract class NodeNameContract {
         }
     }
 
-    /** A driver that knows the nodes of another lock lets two kinds of lock hold one path together. */
+    /**
+     * A driver that accepts the nodes of another lock allows two kinds of lock on one path, which do not exclude each
+     * other.
+     */
     @Test
     void nodeOfAnotherLock_isForeign() {
         List<String> own = drivers().stream().map(DriverQueue::kind).distinct().toList();

@@ -3,16 +3,22 @@
 
 package dev.zkrecipes.test.contract;
 
-/** The owner of a lock's holds. */
+/** Who owns the holds of a lock. */
 public enum Ownership {
-    /** The thread that acquired, which acquires again at once; no other thread may release. */
+    /** The thread that acquired the lock. It can acquire the lock again at once; no other thread may release it. */
     REENTRANT_THREAD,
-    /** The thread that acquired, which queues like any other when it asks again; no other thread may release. */
+    /**
+     * The thread that acquired the lock. If it acquires the lock again, it queues like any other; no other thread may
+     * release it.
+     */
     THREAD,
     /**
-     * The instance, one hold at a time: any thread may release. As long as a lost hold is open, acquires are refused.
+     * The lock object, with one hold at a time: any thread may release it. While a lost hold is open, the lock object
+     * refuses to acquire.
      */
     INSTANCE,
-    /** No owner: any thread may release, and each acquire is a separate request, whatever happened to earlier ones. */
+    /**
+     * Nobody: any thread may release a hold. Each acquire is a separate request, whatever happened to earlier ones.
+     */
     NOBODY
 }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Never more permits than the limit, all of a request's permits or none, first come, first served. */
+/** Permits never exceed the limit. A request gets all of its permits or none, and requests are served in order. */
 abstract class PermitsContract extends TwoSemaphores {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int ROUNDS = 10;
@@ -126,7 +126,7 @@ abstract class PermitsContract extends TwoSemaphores {
     void leavingLargeRequest_letsTheSmallOneBehindItIn(Leaving how) throws InterruptedException {
         Lease held = own.apply(2).acquire();
         Duration limit = Duration.ofSeconds(3);
-        while (!isLeftBehind(how, limit)) { // one that leaves before the small one has come lets nobody in
+        while (!isLeftBehind(how, limit)) { // a request that leaves before the small one arrives lets nobody in
             limit = limit.multipliedBy(3);
             assertThat(limit).isLessThan(Duration.ofMinutes(1));
         }
@@ -134,7 +134,10 @@ abstract class PermitsContract extends TwoSemaphores {
         awaitNodes(0);
     }
 
-    /** A large request leaves. Whether the small one, which is granted then, had come before. */
+    /**
+     * Makes a large request leave, after which the small one is granted. Returns whether the small one arrived before
+     * the large one left.
+     */
     private boolean isLeftBehind(Leaving how, Duration limit) throws InterruptedException {
         InterProcessLock all = others.apply(LIMIT);
         CompletableFuture<CompletableFuture<Lease>> large = new CompletableFuture<>();
@@ -159,7 +162,7 @@ abstract class PermitsContract extends TwoSemaphores {
         return isBehind;
     }
 
-    /** Checks that an acquire times out; on a slow machine it may not have seen the lock. */
+    /** Checks that an acquire times out. On a slow machine it may not have seen the lock by then. */
     private static void assertTimesOut(InterProcessLock lock, Duration limit) throws InterruptedException {
         try {
             assertThat(lock.tryAcquire(limit)).isEmpty();
@@ -196,7 +199,7 @@ abstract class PermitsContract extends TwoSemaphores {
         expireClient();
         Lease next = Soon.get(waiting);
         await().until(() -> lost.state() == LeaseState.LOST);
-        own.apply(2).tryAcquire(SOON).orElseThrow().close(); // in the next session, with the lost lease still open
+        own.apply(2).tryAcquire(SOON).orElseThrow().close(); // in the next session, beside the lost lease
         lost.close();
         next.verify();
         next.close();

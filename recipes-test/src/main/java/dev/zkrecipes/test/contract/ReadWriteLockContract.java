@@ -20,16 +20,16 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  *
- * <p>Each side is an {@link dev.zkrecipes.core.InterProcessLock}, too: two more tests, of the read lock with the write
- * lock as its rival and of the write lock, extend {@link InterProcessLockContract}. A lock without a downgrade extends
- * {@link SharingContract} instead of this.
+ * <p>Each side of the lock is also an {@link dev.zkrecipes.core.InterProcessLock}. So add two tests that extend
+ * {@link InterProcessLockContract}: one for the write lock, and one for the read lock with the write lock as its
+ * rival. For a lock without a downgrade, extend {@link SharingContract} instead of this class.
  */
 public abstract class ReadWriteLockContract {
 
     /** Creates the suite; the test of a lock extends it. */
     protected ReadWriteLockContract() {}
 
-    /** {@return what makes the lock under test; the same at each call} */
+    /** {@return a maker of the lock under test, the same at each call} */
     protected abstract ReadWritePair.Maker locks();
 
     @Nested

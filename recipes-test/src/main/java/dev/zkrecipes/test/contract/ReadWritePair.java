@@ -11,8 +11,8 @@ import java.util.Objects;
 /**
  * The two sides of one read-write lock.
  *
- * @param read the side that any number may hold together
- * @param write the side that one holds alone
+ * @param read the side that any number of holders share
+ * @param write the side that one holder has alone
  */
 public record ReadWritePair(InterProcessLock read, InterProcessLock write) {
     /**
@@ -30,11 +30,11 @@ public record ReadWritePair(InterProcessLock read, InterProcessLock write) {
     @FunctionalInterface
     public interface Maker {
         /**
-         * {@return both sides of a new instance}
+         * {@return both sides of a new lock}
          *
-         * @param client what it works on
-         * @param path the path, which it may use as it likes
-         * @param options how it behaves
+         * @param client the client to work on
+         * @param path the path, which the lock may use as it likes
+         * @param options optional settings
          */
         ReadWritePair make(ZooKeeperClient client, String path, LockOptions options);
     }

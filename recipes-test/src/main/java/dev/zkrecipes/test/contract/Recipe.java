@@ -10,15 +10,17 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a recipe brings to the suites: how to make the lock under test, and one that conflicts with it.
+ * What the suites need to know about a recipe: how to make the lock under test, and how to make a lock that conflicts
+ * with it.
  *
  * @param lock makes the lock under test
- * @param rival makes a lock that can never be held together with it; its node stands on the first of the queues
- * @param ownership whom the holds of the lock under test belong to
- * @param queues where the nodes of the lock under test stand, one on each: paths to be added to that of the lock, such
- *     as {@code ""} or {@code "/a"}
- * @param localHandoffs whether requests of one client share a node, so that only those of one client are granted in
- *     order
+ * @param rival makes a lock that can never be held together with the lock under test; its node stands in the first
+ *     queue
+ * @param ownership who owns the holds of the lock under test
+ * @param queues the places of the nodes, one node in each: suffixes to the path of the lock, such as {@code ""} or
+ *     {@code "/a"}
+ * @param localHandoffs whether requests of one client share a node, so that requests are granted in order only within
+ *     a client
  */
 public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> queues, boolean localHandoffs) {
 
@@ -26,9 +28,9 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
      * Makes a recipe.
      *
      * @param lock makes the lock under test
-     * @param rival makes a lock that can never be held together with it
-     * @param ownership whom the holds of the lock under test belong to
-     * @param queues where its nodes stand, at least one
+     * @param rival makes a lock that can never be held together with the lock under test
+     * @param ownership who owns the holds of the lock under test
+     * @param queues the places of the nodes, at least one
      * @param localHandoffs whether requests of one client share a node
      * @throws IllegalArgumentException if there is no queue
      */
@@ -46,48 +48,49 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     @FunctionalInterface
     public interface Maker {
         /**
-         * {@return a new instance}
+         * {@return a new lock}
          *
-         * @param client what it works on
-         * @param path the path, which it may use as it likes
-         * @param options how it behaves
+         * @param client the client to work on
+         * @param path the path, which the lock may use as it likes
+         * @param options optional settings
          */
         InterProcessLock make(ZooKeeperClient client, String path, LockOptions options);
     }
 
     /**
-     * {@return a lock of which only one can be held at a time: it is its own rival; on one queue, that of the path}
+     * {@return a recipe for a lock that only one holder can have at a time, with its nodes directly below its path}
+     * Such a lock is its own rival.
      *
-     * @param lock makes it
-     * @param ownership whom its holds belong to
+     * @param lock makes the lock
+     * @param ownership who owns its holds
      */
     public static Recipe exclusive(Maker lock, Ownership ownership) {
         return rivals(lock, lock, ownership);
     }
 
     /**
-     * {@return two kinds of lock on one path, on one queue, that of the path}
+     * {@return a recipe for two kinds of lock on one path, with their nodes directly below that path}
      *
      * @param lock makes the lock under test
-     * @param rival makes a lock that can never be held together with it
-     * @param ownership whom the holds of the lock under test belong to
+     * @param rival makes a lock that can never be held together with the lock under test
+     * @param ownership who owns the holds of the lock under test
      */
     public static Recipe rivals(Maker lock, Maker rival, Ownership ownership) {
         return new Recipe(lock, rival, ownership, List.of(""), false);
     }
 
     /**
-     * {@return this recipe with nodes elsewhere, for a lock that makes several}
+     * {@return this recipe for a lock that has nodes in other places, or several of them}
      *
-     * @param paths what is added to the path; the rival stands on the first
+     * @param paths the suffixes to the path of the lock; the rival stands in the first
      */
     public Recipe withQueues(String... paths) {
         return new Recipe(lock, rival, ownership, List.of(paths), localHandoffs);
     }
 
     /**
-     * {@return this recipe for a lock that passes on inside the process: requests of one client share a node and are
-     * granted in their order, but those of different clients are not}
+     * {@return this recipe for a lock that is handed over inside the process} Requests of one client share a node and
+     * are granted in their order, but requests of different clients are not.
      */
     public Recipe withLocalHandoffs() {
         return new Recipe(lock, rival, ownership, queues, true);

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One request for a lock, made by a thread of its own that keeps the lock until it is told to release it. */
+/** One request for a lock, on a thread of its own that keeps the lock until it is told to release it. */
 final class Request {
     private static final Duration LONG = Duration.ofSeconds(20);
 
@@ -65,13 +65,13 @@ final class Request {
         worker.interrupt();
     }
 
-    /** Has the thread release what it got, and throws what it threw. */
+    /** Makes the thread release the lock, and throws what the release threw. */
     void giveBack() throws InterruptedException {
         wantedBack.countDown();
         result(givenBack, "the end of giving back");
     }
 
-    /** Gives back a lost hold: a release may report the loss, closing a lease is silent. */
+    /** Releases a lost hold. Unlocking may report the loss; closing a lease never does. */
     void giveBackLost() throws InterruptedException {
         try {
             giveBack();
@@ -134,12 +134,12 @@ final class Request {
     /**
      * How a request for a lock ended.
      *
-     * @param flavour how the lock was asked for
+     * @param flavour how the lock was requested
      * @param ending with the lock, without it, or with an error
-     * @param error the error, if that is how it ended
-     * @param interrupted whether the thread's interrupt flag was set at the end
-     * @param took how long it took
-     * @param late how late any thread would have been meanwhile
+     * @param error the error; null if there was none
+     * @param interrupted whether the interrupt flag of the thread was set at the end
+     * @param took how long the request took
+     * @param late how late any thread of this JVM would have been meanwhile
      */
     record Outcome(
             Flavour flavour,
@@ -173,13 +173,16 @@ final class Request {
             assertThat(error).as(toString()).isExactlyInstanceOf(type);
         }
 
-        /** Checks the type of the failure, and that its message names the path for readers of the log. */
+        /** Checks the type of the failure, and that its message names the path, which readers of a log need. */
         void assertFailed(Class<? extends Throwable> type, String path) {
             assertFailed(type);
             assertThat(error).hasMessageContaining(path);
         }
 
-        /** Checks that it took at least so long, and no longer on a machine that is not overloaded. */
+        /**
+         * Checks that the request took at least {@code shortest}, and at most {@code longest} on a machine that is
+         * not overloaded.
+         */
         void assertTook(Duration shortest, Duration longest) {
             assertThat(took).as(toString()).isBetween(shortest, longest.plus(late));
         }

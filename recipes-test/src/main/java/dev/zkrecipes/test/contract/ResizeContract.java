@@ -15,17 +15,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A limit that is changed while the semaphore is in use. */
+/** A semaphore whose limit is changed while it is in use. */
 abstract class ResizeContract extends TwoSemaphores {
 
     /**
      * Changes the limit of the semaphore under test.
      *
      * @param with a client of the test
-     * @param on its path
-     * @param configured the number of permits that it was made with
-     * @param limit the number from now on
-     * @throws InterruptedException if interrupted
+     * @param on the path of the semaphore
+     * @param configured the number of permits with which the semaphore was made
+     * @param limit the number of permits from now on
+     * @throws InterruptedException if the thread is interrupted
      */
     protected abstract void resize(ZooKeeperClient with, String on, int configured, int limit)
             throws InterruptedException;

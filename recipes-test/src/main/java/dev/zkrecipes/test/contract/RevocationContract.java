@@ -26,16 +26,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Requests to give the lock back: each is reported once to each listening hold, whenever it was made, and breaks
- * nothing.
+ * Requests to release a lock. Each request is reported once to each hold that listens, whenever it was made, and it
+ * breaks nothing.
  */
 abstract class RevocationContract extends Stage {
-    /** How many requests a node keeps. */
+    /** The number of requests that a node keeps. */
     private static final int STANDING = 8;
 
     private Revoker revoker;
 
-    /** Nothing here waits for the end of a session, and a short one is easily lost on a busy machine. */
+    /** No test here waits for the end of a session, and a short session is easily lost on a busy machine. */
     @Override
     Duration sessionTimeout() {
         return Contenders.WITHOUT_CHECKS;
@@ -101,7 +101,7 @@ abstract class RevocationContract extends Stage {
         held.close();
         Lease lease = Soon.get(wanted);
         List<RevocationRequest> heard = listen(lease);
-        await().until(() -> heard.size() == recipe().queues().size()); // each was a request of its own
+        await().until(() -> heard.size() == recipe().queues().size()); // each node had a request of its own
         Soon.get(lease.closeAsync());
         assertNothingLeft();
     }
@@ -163,7 +163,7 @@ abstract class RevocationContract extends Stage {
     void endedHolds_disarmNoOther() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         List<RevocationRequest> heard = listen(lease);
-        revoker.request(scene.lock); // after which each waiter has its own node, even behind a lock that is passed on
+        revoker.request(scene.lock); // from now on each waiter has its own node, even with local hand-overs
         await().until(() -> heard.size() == 1);
         if (recipe().ownership() == Ownership.REENTRANT_THREAD) {
             Lease again = scene.lock.acquire();
@@ -172,7 +172,7 @@ abstract class RevocationContract extends Stage {
             again.close();
             assertThat(heardAgain).hasSize(1);
         }
-        // Of the same client, so that it waits behind the same watch, or holds beside.
+        // This request belongs to the same client, so that it waits behind the same watch, or holds beside the first.
         CompletableFuture<Lease> other = scene.lock.acquireAsync();
         await().until(() -> scene.nodes().size() == 2 * recipe().queues().size());
         if (!other.cancel(true)) {
@@ -197,8 +197,8 @@ abstract class RevocationContract extends Stage {
         Duration grace = Duration.ofMinutes(1);
         List<Revocation> asked = revoker.withGrace(grace).request(scene.lock);
         assertThat(asked).hasSize(recipe().queues().size());
-        // A holder of several nodes releases all of them when it hears of the first request, maybe before the others
-        // are marked.
+        // A holder of several nodes releases all of them when it hears of the first request, which may be before the
+        // other nodes are marked.
         assertThat(asked.stream().map(revocation -> Soon.get(revocation.outcome())))
                 .contains(RevocationOutcome.GIVEN_BACK)
                 .doesNotContain(RevocationOutcome.BROKEN);
@@ -219,14 +219,14 @@ abstract class RevocationContract extends Stage {
         assertThat(asked).hasSize(recipe().queues().size());
         List<RevocationOutcome> outcomes =
                 asked.stream().map(revocation -> Soon.get(revocation.outcome())).toList();
-        // Of several nodes the first is broken; the holder may learn of it and release the others before they are
-        // broken.
+        // If there are several nodes, the first one is broken. The holder may learn of that and release the others
+        // before they are broken.
         assertThat(outcomes).contains(RevocationOutcome.BROKEN);
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(grace.toNanos());
-        assertThat(heard).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
+        assertThat(heard).hasSizeLessThanOrEqualTo(1); // the hold may be broken before it has heard
         Lease next = Soon.get(wanted);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
-        Soon.await().until(next::isValid); // the deletion affected no other node
+        Soon.await().until(next::isValid); // the deletion has affected no other node
         lease.close();
         Soon.get(next.closeAsync());
         assertNothingLeft();

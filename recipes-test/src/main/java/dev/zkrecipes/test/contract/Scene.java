@@ -23,12 +23,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** One path, which exists, with the lock under test and a rival. */
+/** The lock under test and its rival on a path that exists. Each test has its own. */
 final class Scene {
     static final String PARENT = "/contract";
-    /** Shorter than any session: what goes only with its session is found. */
+    /** Shorter than any session, so that a node is noticed that only the end of its session would remove. */
     private static final Duration IN_TIME = Contenders.SESSION.dividedBy(2);
-    /** How long the client may look for what a lost session has left. */
+    /** How long a client may look for nodes of a lost session. */
     private static final Duration UNTIL_SESSIONS_ARE_OVER = Duration.ofSeconds(20);
 
     final String path = PARENT + "/" + UUID.randomUUID();
@@ -55,17 +55,17 @@ final class Scene {
         contenders.awaitConnected();
         Scene scene = new Scene(contenders, options);
         scene.rival.acquire().close();
-        scene.lock.acquire().close(); // has more paths, maybe
-        scene.awaitNobody(); // a lock may release in the background
+        scene.lock.acquire().close(); // may create more paths
+        scene.awaitNobody(); // some locks release in the background
         return scene;
     }
 
-    /** Another object for what {@link #lock} is for. */
+    /** Another object for the same lock as {@link #lock}. */
     InterProcessLock another() {
         return contenders.recipe.lock().make(contenders.client, path, LockOptions.defaults());
     }
 
-    /** A lock of the same client on the first of the queues, whose rule no recipe has. */
+    /** A lock of the same client on the first of the queues, with a rule that no recipe has. */
     InterProcessLock ofAnotherRule() {
         return new LockInternals(contenders.client, queues.get(0), new AnotherRule(), LockOptions.defaults())
                 .threadOwned();
@@ -97,12 +97,12 @@ final class Scene {
                 .toList();
     }
 
-    /** The names of those in the queue where both the lock under test and the rival stand. */
+    /** The names of the nodes in the first queue, which is the one that the lock under test and the rival share. */
     List<String> firstQueue() {
         return server.children(queues.get(0));
     }
 
-    /** The nodes of one session. */
+    /** The paths of all nodes of one session. */
     List<String> nodesOf(long session) {
         return nodes().stream().filter(node -> isOwnedBy(session, node)).toList();
     }
@@ -111,12 +111,12 @@ final class Scene {
         return server.owner(node).orElse(0) == session;
     }
 
-    /** Waits until the one request of the client under test stands in every queue and watches the rival's node. */
+    /** Waits until the only request of the client under test stands in every queue and watches the rival's node. */
     void awaitWaiting() {
         await().alias("a request that waits").until(this::isWaiting);
     }
 
-    /** Waits until a request waits that does not wait for long: it may be over before this has looked. */
+    /** Waits for a request to wait that does not wait for long: it may have ended before this method looks. */
     void awaitWaiting(Request request) {
         await().alias("a request that waits").until(() -> isWaiting() || request.isDone());
     }
@@ -140,28 +140,28 @@ final class Scene {
         await().untilAsserted(() -> assertThat(nodes()).isEmpty());
     }
 
-    /** One node in each queue, of the client under test and its present session. */
+    /** Checks that each queue has one node, which belongs to the present session of the client under test. */
     void assertHeld() {
         assertThat(nodes())
                 .hasSize(queues.size())
                 .allMatch(node -> isOwnedBy(contenders.session(), node), "is of the present session");
     }
 
-    /** What the lock under test says of its client. */
+    /** Checks what the lock under test reports about its client. */
     void assertAcquired(boolean expected) {
         assertThat(lock.isAcquiredInThisProcess())
                 .as("isAcquiredInThisProcess() of %s with the nodes %s", lock, nodes())
                 .isEqualTo(expected);
     }
 
-    /** What the lock under test says of the calling thread. */
+    /** Checks what the lock under test reports about the calling thread. */
     void assertHeldByThisThread(boolean expected) {
         assertThat(lock.isHeldByCurrentThread())
                 .as("isHeldByCurrentThread() of %s with %d holds and the nodes %s", lock, lock.holdCount(), nodes())
                 .isEqualTo(expected);
     }
 
-    /** After all holds are released: the rival can have the lock, and no node is left. */
+    /** Checks, after all holds are released, that the rival can get the lock and that no node is left. */
     void assertPathIsFree() throws InterruptedException {
         Optional<Lease> next = rivalInTime();
         assertThat(next).as("the rival's lease, queue %s", nodes()).isPresent();
@@ -172,7 +172,7 @@ final class Scene {
         assertThat(lock.holdCount()).as("holds of this thread").isZero();
     }
 
-    /** Waits for the rival's turn, for as much longer as the machine is late. */
+    /** Waits for the rival to get the lock. The limit grows by the lateness of the machine. */
     private Optional<Lease> rivalInTime() throws InterruptedException {
         try (Lateness lateness = Lateness.measure()) {
             long begin = System.nanoTime();
@@ -186,7 +186,7 @@ final class Scene {
         }
     }
 
-    /** Empty, too, if nothing was heard. */
+    /** Tries to acquire the rival; empty also if there was no answer. */
     private Optional<Lease> rivalWithin(Duration limit) throws InterruptedException {
         try {
             return rival.tryAcquire(limit);
@@ -195,7 +195,7 @@ final class Scene {
         }
     }
 
-    /** Checks that the path is free, and that on no path a watch or an entry is left. */
+    /** Checks that the path is free, and that neither the server has a watch nor the client an entry for any path. */
     void assertNothingLeft() throws InterruptedException {
         assertPathIsFree();
         await().atMost(UNTIL_SESSIONS_ARE_OVER).untilAsserted(() -> {

@@ -6,8 +6,8 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that a fair semaphore must do whose permits belong to no thread, and a number of its permits as an
- * {@link dev.zkrecipes.core.InterProcessLock}.
+ * All that a fair semaphore must do whose permits belong to no thread. A number of its permits is an
+ * {@link dev.zkrecipes.core.InterProcessLock}, and must keep the promises of one.
  *
  * <pre>{@code
  * class PermitsContractIT extends SemaphoreContract {
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  *
- * <p>A semaphore whose limit can be changed is tested by a nested class that extends {@link Resizable}, too.
+ * <p>If the limit of the semaphore can be changed, add a nested class that extends {@link Resizable}.
  */
 public abstract class SemaphoreContract {
     private static final int LIMIT = 3;
@@ -32,12 +32,12 @@ public abstract class SemaphoreContract {
     /** Creates the suite; the test of a semaphore extends it. */
     protected SemaphoreContract() {}
 
-    /** {@return what makes the semaphore under test; the same at each call} */
+    /** {@return a maker of the semaphore under test, the same at each call} */
     protected abstract SemaphoreMaker semaphores();
 
     /**
-     * {@return a number of permits as a lock, and all permits as its rival} Override it if the semaphore is made
-     * {@linkplain Recipe#withLocalHandoffs with local hand-overs}.
+     * {@return a recipe with some of the permits as the lock, and all permits as its rival} Override this method if
+     * the semaphore is made {@linkplain Recipe#withLocalHandoffs with local hand-overs}.
      */
     protected Recipe permits() {
         return Recipe.rivals(
@@ -48,7 +48,7 @@ public abstract class SemaphoreContract {
                 Ownership.NOBODY);
     }
 
-    /** For what permits as a lock can do beyond what all locks can. */
+    /** For capabilities of permits as a lock that not all locks have. */
     protected abstract class AsLock extends LockCapabilityContract {
         /** Creates the suite; a nested class of the test extends it. */
         protected AsLock() {}
@@ -59,7 +59,7 @@ public abstract class SemaphoreContract {
         }
     }
 
-    /** The limit can be changed while the semaphore is in use. */
+    /** For a semaphore whose limit can be changed while it is in use. */
     protected abstract class Resizable extends ResizeContract {
         /** Creates the suite; a nested class of the test extends it. */
         protected Resizable() {}

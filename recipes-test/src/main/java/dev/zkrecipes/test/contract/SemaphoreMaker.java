@@ -12,13 +12,14 @@ import java.util.function.IntFunction;
 @FunctionalInterface
 public interface SemaphoreMaker {
     /**
-     * {@return a new instance: what gives, for a number of permits, the lock that takes them all together} That refuses
-     * a number that is not positive with {@link IllegalArgumentException}, at once or when it is acquired.
+     * {@return a new semaphore: a function from a number of permits to the lock that takes all of them together} For
+     * a number that is not positive, {@link IllegalArgumentException} is thrown by the function, or by the lock when
+     * it is acquired.
      *
-     * @param client what it works on
-     * @param path the path, which it may use as it likes
-     * @param limit how many permits there are
-     * @param options how it behaves
+     * @param client the client to work on
+     * @param path the path, which the semaphore may use as it likes
+     * @param limit the number of permits
+     * @param options optional settings
      */
     IntFunction<InterProcessLock> make(ZooKeeperClient client, String path, int limit, LockOptions options);
 }

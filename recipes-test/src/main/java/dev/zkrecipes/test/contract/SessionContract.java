@@ -27,21 +27,24 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock when the session, the connection or the client goes meanwhile. A reconnect takes up to a
- * second, so where possible all flavours of request share one.
+ * All ways to request a lock while the session, the connection or the client ends. A reconnect takes up to a second,
+ * so where possible all ways share one.
  */
 abstract class SessionContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
     private static final Duration SHORT = Duration.ofMillis(200);
-    /** How late a thread may be on a machine that is not overloaded. */
+    /** How late a thread may run on a machine that is not overloaded. */
     private static final Duration LATE = Duration.ofMillis(700);
 
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
-    /** The client looks for a create whose reply was lost with its session until that session is certainly over. */
+    /**
+     * For tests that wait until a session is over. If the reply to a create was lost with its session, the client
+     * looks for the node until that session is certainly over.
+     */
     private static final Duration BRIEF = Duration.ofSeconds(2);
-    /** As brief as it may be where a lease has to stand on a machine that is overloaded. */
+    /** As short as possible for a lease that has to stay valid on an overloaded machine. */
     private static final Duration OUTLASTING_STALLS = Duration.ofSeconds(4);
-    /** Does not expire while a test runs. */
+    /** A session that does not expire while a test runs. */
     private static final Duration LASTING = Duration.ofSeconds(40);
 
     // ---- The session goes.
@@ -49,7 +52,8 @@ abstract class SessionContract extends Stage {
     @Test
     @Tag("H58")
     void sessionLostWhileWaiting_queuesAgainInTheNext() throws InterruptedException {
-        // Requests often hear that their nodes are gone before the session is, and send a create that gets no answer.
+        // Requests often hear that their nodes are gone before they hear of the end of the session, and then send a
+        // create that gets no answer.
         try (Contenders own = Contenders.open(server, recipe(), OUTLASTING_STALLS)) {
             List<WaitingRequest> waiters = WaitingRequest.all(own, workers, LockOptions.defaults());
             long lost = own.session();
@@ -73,8 +77,8 @@ abstract class SessionContract extends Stage {
             Set<String> old = waiters.stream()
                     .flatMap(waiter -> waiter.scene().nodesOf(replaced).stream())
                     .collect(Collectors.toSet());
-            // The client takes its session for ended, the server keeps it and the nodes, which become first in the
-            // queue.
+            // The client believes that its session has ended. The server keeps the session and its nodes, which
+            // become first in the queue.
             own.client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
             waiters.forEach(waiter -> waiter.held().close());
             for (WaitingRequest waiter : waiters) {
@@ -88,7 +92,7 @@ abstract class SessionContract extends Stage {
         }
     }
 
-    /** The waiter holds the lock by one node of the present session, and then gives it back. */
+    /** Checks that the waiter holds the lock with nodes of the present session only, and releases it. */
     private static void assertGrantedNow(WaitingRequest waiter) throws InterruptedException {
         waiter.request().outcome().assertGranted();
         waiter.scene().assertHeld();
@@ -103,7 +107,8 @@ abstract class SessionContract extends Stage {
         LockOptions options = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
         try (Contenders own = Contenders.open(server, recipe(), LASTING)) {
             List<WaitingRequest> waiters = WaitingRequest.all(own, workers, options);
-            // The client takes its session for ended, the server keeps it and the nodes, which have to be deleted.
+            // The client believes that its session has ended. The server keeps the session and its nodes, which have
+            // to be deleted.
             own.client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
             for (WaitingRequest waiter : waiters) {
                 Request.Outcome outcome = waiter.request().outcome();
@@ -118,8 +123,8 @@ abstract class SessionContract extends Stage {
     }
 
     /**
-     * The server ends the session while the reply to one of the requests is on its way. A client that reads that reply
-     * first may trust its lease until it hears the rest. From then on it must not.
+     * The server ends the session while the reply to one of the requests is on its way. A client that reads that
+     * reply first may trust its lease until it learns of the end of the session. From then on it must not.
      */
     @ParameterizedTest
     @MethodSource(FLAVOUR + "trying")
@@ -128,7 +133,8 @@ abstract class SessionContract extends Stage {
         List<Contenders> open = new ArrayList<>();
         List<LostTry> tries = new ArrayList<>();
         try {
-            // Each by its own client: a client looks for what it has lost as long as its session may be alive.
+            // Each step has its own client, because a client looks for what it has lost for as long as its session
+            // may be alive.
             for (Step step : Step.ofATry(server, recipe())) {
                 Contenders own = Contenders.open(server, recipe(), BRIEF);
                 open.add(own);
@@ -203,7 +209,9 @@ abstract class SessionContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    /** Cuts a request off while it waits. Whether it had not ended when its client knew. */
+    /**
+     * Cuts a request off while it waits. Returns whether the request was still waiting when its client noticed that.
+     */
     private boolean isCutOffInTime(Flavour flavour, Duration limit) throws InterruptedException {
         Request request = Request.limited(workers, flavour, scene.lock, limit);
         scene.awaitWaiting(request);
@@ -220,7 +228,7 @@ abstract class SessionContract extends Stage {
 
     private static void assertTimesOut(Request request, Duration limit) throws InterruptedException {
         Request.Outcome outcome = request.outcome();
-        outcome.assertFailed(LockConnectionException.class); // without a connection nobody knows that the lock is busy
+        outcome.assertFailed(LockConnectionException.class); // nobody knows whether the lock is busy
         outcome.assertTook(limit, limit.plus(LATE));
     }
 
@@ -294,17 +302,17 @@ abstract class SessionContract extends Stage {
     }
 
     /**
-     * A try whose session the server ended meanwhile.
+     * A try during which the server ended the session.
      *
-     * @param step which of its requests was not answered yet
-     * @param own its clients
-     * @param scene its path
-     * @param lost the session
-     * @param request the try
+     * @param step the request of the try that was not answered yet
+     * @param own the clients of the try
+     * @param scene the path of the try
+     * @param lost the id of the session
+     * @param request the try itself
      */
     private record LostTry(Step step, Contenders own, Scene scene, long lost, Request request) {
 
-        /** Once the client has its next session. */
+        /** Waits until the client has its next session, and checks that the try has left no valid lease. */
         void assertNoLeaseThatClaimsToBeValid() throws InterruptedException {
             own.awaitSessionAfter(lost);
             Request.Outcome outcome = request.outcome();
@@ -323,13 +331,13 @@ abstract class SessionContract extends Stage {
     /**
      * A request that waits for a rival.
      *
-     * @param scene its own path
-     * @param held what the rival holds
-     * @param request what waits for it
+     * @param scene the path of the request
+     * @param held the lease of the rival
+     * @param request the request that waits
      */
     private record WaitingRequest(Scene scene, Lease held, Request request) {
 
-        /** One of each flavour that waits, all watching when this returns. */
+        /** Makes a request in each of the ways that wait. All of them watch their rivals when this method returns. */
         static List<WaitingRequest> all(Contenders contenders, Workers workers, LockOptions options)
                 throws InterruptedException {
             List<WaitingRequest> waiters = new ArrayList<>();

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Readers share, a writer is alone, and both stand in one queue, so that neither side starves. */
+/** Readers share the lock, a writer is alone, and both stand in one queue, so that neither side starves. */
 public abstract class SharingContract extends TwoReadWriteLocks {
     /** Creates the suite; the test of a lock extends it. */
     protected SharingContract() {}
@@ -125,7 +125,7 @@ public abstract class SharingContract extends TwoReadWriteLocks {
         long readers = Math.max(one.fencingToken(), two.fencingToken());
         one.close();
         two.close();
-        server.deleteNode(path); // the numbers begin again, the tokens continue to rise
+        server.deleteNode(path); // sequence numbers start again, but tokens keep rising
         Lease second = others.write().acquire();
         assertThat(second.fencingToken()).isGreaterThan(readers);
         second.close();

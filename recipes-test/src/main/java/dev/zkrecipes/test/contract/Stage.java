@@ -16,8 +16,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The setting of a suite's tests: one server and the same two clients, and a separate scene for each test. A test that
- * hangs fails, even in a wait that no interrupt ends, because it has its own thread.
+ * The setting of a suite: one server and the same two clients for all tests, and a separate scene for each test. Each
+ * test has its own thread. So a test that hangs fails, even in a wait that no interruption ends.
  */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
@@ -34,7 +34,7 @@ abstract class Stage {
     /** {@return the recipe under test, the same at each call} */
     protected abstract Recipe recipe();
 
-    /** How long the session of the client under test lives when nothing is heard of it. */
+    /** The session time-out of the client under test. */
     Duration sessionTimeout() {
         return Contenders.SESSION;
     }
@@ -51,8 +51,8 @@ abstract class Stage {
     }
 
     /**
-     * A failed test may have left anything behind, and another one has closed its client: the next one begins with new
-     * clients, so that only its own failures count.
+     * Prepares a test. A failed test may have left anything behind, and other tests close their client. The next test
+     * then starts with new clients, so that it fails only for its own reasons.
      */
     @BeforeEach
     void set() throws InterruptedException {

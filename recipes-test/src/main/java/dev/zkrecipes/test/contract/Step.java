@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One of the requests of which an acquire consists: the {@code nth} of its type. They differ from recipe to
- * recipe, so a trial run records them.
+ * One of the requests that an acquire sends: the {@code nth} request of its type. A trial run records them, because
+ * they differ from recipe to recipe.
  */
 record Step(RequestType type, int nth) {
     private static final Set<RequestType> WRITES = EnumSet.of(
@@ -26,12 +26,12 @@ record Step(RequestType type, int nth) {
             RequestType.SET_DATA,
             RequestType.MULTI);
 
-    /** How many writes there are among these requests. */
+    /** The number of writes among these requests. */
     static long writes(RequestCounts requests) {
         return WRITES.stream().mapToLong(requests::of).sum();
     }
 
-    /** What a client sends when it tries for the lock, which is free, and gets it. */
+    /** The requests that a client sends when it tries to acquire a free lock and gets it. */
     static List<Step> ofATry(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {
         try (Contenders quiet = Contenders.openQuiet(server, recipe)) {
             Scene scene = Scene.of(quiet);

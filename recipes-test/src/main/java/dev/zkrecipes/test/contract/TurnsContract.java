@@ -23,10 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Many requests of two clients for one lock: each has its turn, in the order in which they were made, and none is
+ * Many requests of two clients for one lock. Each is granted in its turn, in the order of the requests, and none is
  * granted beside another. Requests for the lock and for its rival alternate, so that neighbours conflict whatever the
- * recipe is. If two requests for the lock conflict as well, and two for its rival, then two of each stand one behind
- * the other.
+ * recipe is. If two requests for the lock conflict with each other, and so do two for its rival, then two of each
+ * stand in a row.
  */
 public abstract class TurnsContract extends Stage {
     private static final int WAITERS = 8;
@@ -42,7 +42,10 @@ public abstract class TurnsContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    /** Two of them leave, one after the other: if one did, those around it might be of a kind, and hold together. */
+    /**
+     * Two neighbours leave, one after the other. If only one left, the requests around it might be of one kind and
+     * hold together.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 5})
     void waitersThatLeave_letNobodyInBeforeItsTurn(int place) throws InterruptedException {
@@ -71,7 +74,7 @@ public abstract class TurnsContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    /** One of a kind whose holders may share. */
+    /** Only one thread of a kind whose holders may share the lock, because two of them would meet. */
     private int threads(Recipe.Maker kind) throws InterruptedException {
         return isExclusive(kind) ? THREADS : 1;
     }
@@ -88,13 +91,13 @@ public abstract class TurnsContract extends Stage {
         }
     }
 
-    /** What only the lock protects. */
+    /** A counter that only the lock protects. */
     private static final class Tally {
         final AtomicInteger met = new AtomicInteger();
         private final AtomicInteger inside = new AtomicInteger();
         int count;
 
-        /** A round trip passes between reading and writing. */
+        /** Adds one, with a round trip to the server between the read and the write. */
         void add(Lease lease) throws InterruptedException {
             if (inside.incrementAndGet() > 1) {
                 met.incrementAndGet();
@@ -107,8 +110,8 @@ public abstract class TurnsContract extends Stage {
     }
 
     /**
-     * Whether one client's lock of a kind keeps the other's out. Nobody else may be there. A lock that is its own rival
-     * must.
+     * Whether a lock of this kind that one client holds keeps the other client out. Nobody else may use the path
+     * meanwhile. A lock that is its own rival must be exclusive.
      */
     private boolean isExclusive(Recipe.Maker kind) throws InterruptedException {
         if (contenders.recipe.lock().equals(contenders.recipe.rival())) {
@@ -125,8 +128,8 @@ public abstract class TurnsContract extends Stage {
     }
 
     /**
-     * Requests of both clients behind a rival that holds. What happens is noted in the order in which it happens, and
-     * compared after each step with what should have happened.
+     * Requests of both clients behind a rival that holds the lock. Events are noted in the order in which they
+     * happen, and after each step compared with the events that should have happened.
      */
     private static final class QueuedRequests {
         private static final Duration SOON = Duration.ofSeconds(10);
@@ -142,10 +145,10 @@ public abstract class TurnsContract extends Stage {
         /**
          * A request.
          *
-         * @param name what it asks for, and its place when the line was made
-         * @param lock what it asks for
+         * @param name what it requests, and its place when the line was made
+         * @param lock the lock that it requests
          * @param wanted can be cancelled
-         * @param noted the same lease, as soon as the grant is noted
+         * @param noted has the same lease, as soon as the grant has been noted
          */
         private record Turn(
                 String name, InterProcessLock lock, CompletableFuture<Lease> wanted, CompletableFuture<Lease> noted) {}
@@ -157,8 +160,8 @@ public abstract class TurnsContract extends Stage {
         }
 
         /**
-         * Lines up that many requests: some neighbours for the lock under test, as many for its rival, then for the
-         * lock again.
+         * Lines up this number of requests: some neighbours for the lock under test, as many for its rival, then
+         * again for the lock, and so on.
          */
         static QueuedRequests of(Scene scene, Recipe recipe, int length, int neighbours) {
             QueuedRequests line = new QueuedRequests(scene, recipe.localHandoffs());
@@ -184,7 +187,10 @@ public abstract class TurnsContract extends Stage {
             return name + " is granted";
         }
 
-        /** Each request has a node, unless those of a client share one. */
+        /**
+         * Waits until each request has its node. Requests of one client that share a node cannot be counted in this
+         * way.
+         */
         private void awaitAll() {
             if (!hasLocalOrder) {
                 await().alias(waiting.size() + " requests behind the holder")
@@ -192,7 +198,7 @@ public abstract class TurnsContract extends Stage {
             }
         }
 
-        /** One that waits gives up. */
+        /** Makes a waiting request give up. */
         void leave(int place) {
             Turn leaver = waiting.remove(place);
             assertThat(leaver.wanted.cancel(true))
@@ -202,7 +208,7 @@ public abstract class TurnsContract extends Stage {
             check();
         }
 
-        /** Has each holder give the lock back, until nobody is left. */
+        /** Makes each holder release the lock, until no request is left. */
         void serve() {
             Lease holding = held;
             String holder = "the first";
@@ -226,7 +232,10 @@ public abstract class TurnsContract extends Stage {
             holding.close();
         }
 
-        /** The first one in the line; in local order, the first of either client, whichever is granted. */
+        /**
+         * Waits for the next grant, which must go to the first request in the line. With local hand-overs, it may go
+         * to the first request of either client.
+         */
         private Turn next() {
             List<Turn> first = hasLocalOrder ? firstOfEach() : waiting.subList(0, 1);
             assertThat(CompletableFuture.anyOf(first.stream().map(Turn::noted).toArray(CompletableFuture<?>[]::new)))
@@ -248,8 +257,8 @@ public abstract class TurnsContract extends Stage {
         }
 
         /**
-         * Nobody gets in beside the holder, and nobody has got in: by the time a try is answered, its client has heard
-         * everything that happened in the queue before.
+         * Checks that nobody gets in beside the holder, and that nobody has got in: when a try is answered, its
+         * client has heard of everything that happened in the queue before.
          */
         private void check() {
             if (!waiting.isEmpty()) {

@@ -13,14 +13,14 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 
-/** The setting of suites about who holds together: two clients, on a separate path for each test. */
+/** The setting of suites about who may hold together: two clients, with a separate path for each test. */
 abstract class TwoClients<T> extends Stage {
     String path;
     ZooKeeperClient client;
     T own;
     T others;
 
-    /** What is under test. */
+    /** Makes the object under test. */
     abstract T make(ZooKeeperClient with, String on);
 
     @Override
@@ -36,17 +36,17 @@ abstract class TwoClients<T> extends Stage {
         others = make(contenders.rivals, path);
     }
 
-    /** Waits until so many requests, held or waiting, stand below the path. */
+    /** Waits until this number of requests, held or waiting, stand below the path. */
     final void awaitNodes(int count) {
         await().untilAsserted(() -> assertThat(server.children(path)).hasSize(count));
     }
 
-    /** The granted leases; a request that was not granted fails the test. */
+    /** The lease of a request; fails the test if the request was not granted. */
     static Lease granted(Optional<Lease> lease, String what) {
         return lease.orElseThrow(() -> new AssertionError("not granted, or not in time: " + what));
     }
 
-    /** Ends the session of {@link #client} as the server does. */
+    /** Ends the session of {@link #client} at the server. */
     final void expireClient() {
         contenders.expire();
     }

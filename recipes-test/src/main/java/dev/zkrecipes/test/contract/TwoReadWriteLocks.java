@@ -6,9 +6,9 @@ package dev.zkrecipes.test.contract;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 
-/** The setting of suites for read-write locks: two clients and the same lock through each of them. */
+/** The setting of suites for read-write locks: two clients, and the same lock through each of them. */
 abstract class TwoReadWriteLocks extends TwoClients<ReadWritePair> {
-    /** {@return what makes the lock under test; the same at each call} */
+    /** {@return a maker of the lock under test, the same at each call} */
     protected abstract ReadWritePair.Maker locks();
 
     @Override

@@ -8,11 +8,11 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.util.function.IntFunction;
 
-/** The setting of suites for semaphores: two clients and the same semaphore through each of them. */
+/** The setting of suites for semaphores: two clients, and the same semaphore through each of them. */
 abstract class TwoSemaphores extends TwoClients<IntFunction<InterProcessLock>> {
     static final int LIMIT = 4;
 
-    /** {@return what makes the semaphore under test; the same at each call} */
+    /** {@return a maker of the semaphore under test, the same at each call} */
     protected abstract SemaphoreMaker semaphores();
 
     @Override

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The processes of a test: other JVMs with this JVM's class path. Their failures fail the test.
+ * The processes of a test: other JVMs with the class path of this JVM. If one of them fails, the test fails.
  *
  * <pre>{@code
  * try (ChildJvms processes = new ChildJvms()) {
@@ -23,11 +23,11 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>What they print goes where this JVM's goes. Their standard input ends with this JVM, if not before, so one that
- * reads it can end by itself. Not thread-safe.
+ * <p>Their output goes where the output of this JVM goes. Their standard input ends when this JVM ends, or earlier,
+ * so a process that reads it can end by itself. Not thread-safe.
  */
 public final class ChildJvms implements AutoCloseable {
-    /** Quick to start and small. */
+    /** Options for a small JVM that starts quickly. */
     private static final List<String> OPTIONS = List.of(
             "-Xmx96m",
             "-XX:+IgnoreUnrecognizedVMOptions",
@@ -49,7 +49,7 @@ public final class ChildJvms implements AutoCloseable {
         return start(List.of(), main, arguments);
     }
 
-    /** Starts a JVM with options. */
+    /** Starts a process with additional options for its JVM. */
     public Process start(List<String> options, Class<?> main, String... arguments) {
         List<String> all = new ArrayList<>(OPTIONS);
         all.addAll(options);
@@ -66,8 +66,8 @@ public final class ChildJvms implements AutoCloseable {
     }
 
     /**
-     * The command line of a JVM with this JVM's class path. Surefire runs tests from a jar that only names the class
-     * path, and a property holds the path itself.
+     * The command line of a JVM with the class path of this JVM. Surefire runs tests from a jar that only refers to
+     * the class path, and a system property holds the path itself.
      */
     public static List<String> command(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(options);
@@ -82,7 +82,7 @@ public final class ChildJvms implements AutoCloseable {
     /**
      * Waits until all processes have ended.
      *
-     * @throws AssertionError if one is still running then, or has ended with another exit value than 0
+     * @throws AssertionError if a process is still running then, or has ended with an exit value other than 0
      */
     public void join(Duration limit) throws InterruptedException {
         Duration stretched = MachineLoad.stretched(limit);
@@ -97,7 +97,7 @@ public final class ChildJvms implements AutoCloseable {
         }
     }
 
-    /** Kills those that are still running, and waits until they are gone. */
+    /** Kills the processes that are still running, and waits until they are gone. */
     @Override
     public void close() {
         processes.forEach(Process::destroyForcibly);

@@ -6,11 +6,14 @@ package dev.zkrecipes.test.internal;
 import java.io.IOException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 
-/** The process of one server. It ends with the process that started it, even if that one is killed. */
+/**
+ * The main class of a server's process. The process ends with the process that started it, even if that one is
+ * killed.
+ */
 public final class EnsembleProcess {
     private EnsembleProcess() {}
 
-    /** Argument: the configuration file. */
+    /** Runs a server; the only argument is its configuration file. */
     public static void main(String[] args) {
         Thread orphanage = new Thread(EnsembleProcess::endWithParent, "ends-with-parent");
         orphanage.setDaemon(true);
@@ -21,10 +24,10 @@ public final class EnsembleProcess {
     private static void endWithParent() {
         try {
             while (System.in.read() >= 0) {
-                // Nothing is written to it; it ends when the parent has ended.
+                // Nothing is written to the standard input. It ends when the parent has ended.
             }
         } catch (IOException e) {
-            // As its end.
+            // An error has the same meaning as the end.
         }
         Runtime.getRuntime().halt(1);
     }

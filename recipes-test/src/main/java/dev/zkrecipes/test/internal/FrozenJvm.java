@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A stopped child process, as in a long garbage collection, on a machine that swaps, or when a
- * virtual machine is moved: stopped with SIGSTOP until this is closed.
+ * A child process that is stopped with SIGSTOP until this object is closed. It is in the same situation as during a
+ * long garbage collection, on a machine that swaps, or while a virtual machine is being moved.
  *
  * <pre>{@code
  * try (FrozenJvm frozen = FrozenJvm.freeze(process)) {
@@ -37,7 +37,9 @@ public final class FrozenJvm implements AutoCloseable {
         return new FrozenJvm(process);
     }
 
-    /** Where Linux lists the threads; other systems have no such folder, and stop fast enough. */
+    /**
+     * The folder in which Linux lists the threads. Other systems have no such folder, and stop a process fast enough.
+     */
     private static Path tasks(Process process) {
         return Path.of("/proc", String.valueOf(process.pid()), "task");
     }

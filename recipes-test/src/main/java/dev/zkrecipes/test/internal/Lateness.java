@@ -9,11 +9,18 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How late the threads of this JVM come on a machine that has too much to do. A thread beside the test waits again and
- * again for a moment, and adds up by how much each wait was too long: it sees pauses. A thread that works, rather than
- * waits, is later than that on a machine with more work than processors, by its {@linkplain MachineLoad load}. The
- * greater of the two counts. A bound on time is checked with that added to it, so that it says something about the code
- * and not about the machine:
+ * Measures how late the threads of this JVM run on a machine that has too much to do. There are two kinds of
+ * lateness, and the greater one counts:
+ *
+ * <ul>
+ *   <li>Pauses. A thread beside the test waits again and again for a moment, and adds up by how much each wait was
+ *       too long.
+ *   <li>Slowness. With more work than processors, a thread that works is slowed down by the
+ *       {@linkplain MachineLoad load} of the machine, which a thread that waits does not notice.
+ * </ul>
+ *
+ * <p>A test adds the lateness to its bounds on time, so that they say something about the code rather than about the
+ * machine:
  *
  * <pre>{@code
  * try (Lateness lateness = Lateness.measure()) {
@@ -32,7 +39,7 @@ public final class Lateness implements AutoCloseable {
     @GuardedBy("this")
     private long sum;
 
-    /** The time when the present wait should end. */
+    /** When the present wait should end. */
     @GuardedBy("this")
     private long due = System.nanoTime() + MOMENT;
 
@@ -42,7 +49,7 @@ public final class Lateness implements AutoCloseable {
 
     private Lateness() {}
 
-    /** How long a call takes on a machine that has the time. */
+    /** Measures how long a call would take on a machine that keeps up. */
     public static Duration without(Workers.Body call) {
         try (Lateness lateness = measure()) {
             long start = System.nanoTime();
@@ -54,7 +61,7 @@ public final class Lateness implements AutoCloseable {
         }
     }
 
-    /** Begins to measure. */
+    /** Starts to measure. */
     public static Lateness measure() {
         Lateness lateness = new Lateness();
         Thread thread = new Thread(lateness::run, "lateness");
@@ -63,7 +70,7 @@ public final class Lateness implements AutoCloseable {
         return lateness;
     }
 
-    /** Tells how late a thread would have been up to now that waited all the time. */
+    /** Tells by how much a thread that has worked or waited since the start would be late by now. */
     public synchronized Duration soFar() {
         long now = System.nanoTime();
         long paused = sum + Math.max(0, now - due);
@@ -91,7 +98,7 @@ public final class Lateness implements AutoCloseable {
         return due;
     }
 
-    /** Ends it. */
+    /** Stops to measure. */
     @Override
     public void close() {
         closed = true;

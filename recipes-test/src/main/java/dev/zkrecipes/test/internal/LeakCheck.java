@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds threads that code under test left running: those that are alive now and were not before.
+ * Finds threads that the code under test has left running: threads that are alive now and were not at the start.
  *
  * <pre>{@code
  * LeakCheck threads = LeakCheck.start();
@@ -20,16 +20,17 @@ import java.util.Set;
  * threads.assertNoNewThreads(Duration.ofSeconds(5));
  * }</pre>
  *
- * <p>The threads of the JVM itself, of JUnit, Surefire and Awaitility, and of the common pool are not looked at; more
- * can be ignored by {@link #ignoring}, or the check be limited by {@link #onlyNamed}. Tests that run in parallel in the
- * same JVM see each other's threads, so a test with this check must run alone. Virtual threads are not seen at all.
+ * <p>The check ignores threads of the JVM itself, of JUnit, Surefire and Awaitility, and of the common pool.
+ * {@link #ignoring} ignores more threads, and {@link #onlyNamed} limits the check to some. Tests that run in parallel
+ * in one JVM see each other's threads, so a test with this check must run alone. The check does not see virtual
+ * threads.
  *
  * <p>Instances are immutable.
  */
 public final class LeakCheck {
     private static final List<String> FOREIGN_NAMES = List.of(
             "ForkJoinPool.commonPool-",
-            "ForkJoinPool-", // JUnit's, and the carriers of virtual threads
+            "ForkJoinPool-", // JUnit's pool, and the carriers of virtual threads
             "junit-",
             "surefire-",
             "awaitility",
@@ -53,25 +54,25 @@ public final class LeakCheck {
 
     /** Remembers the threads that are alive now. */
     public static LeakCheck start() {
-        // By identity: no equals() of a thread may hide one.
+        // Threads are compared by identity, so that no equals() of a subclass can hide one.
         Set<Thread> before = Collections.newSetFromMap(new IdentityHashMap<>());
         before.addAll(liveThreads());
         return new LeakCheck(before, FOREIGN_NAMES, List.of(""));
     }
 
-    /** Ignores more threads. */
+    /** Returns a check that also ignores threads with these prefixes of their names. */
     public LeakCheck ignoring(String... namePrefixes) {
         List<String> all = new ArrayList<>(ignored);
         Collections.addAll(all, namePrefixes);
         return new LeakCheck(before, List.copyOf(all), only);
     }
 
-    /** Checks only some threads. */
+    /** Returns a check that looks only at threads with these prefixes of their names. */
     public LeakCheck onlyNamed(String... namePrefixes) {
         return new LeakCheck(before, ignored, List.of(namePrefixes));
     }
 
-    /** Lists the threads that are alive now and were not before. */
+    /** Lists the threads that are alive now and were not at the start. */
     public List<Thread> newThreads() {
         return liveThreads().stream()
                 .filter(thread -> !before.contains(thread) && isLookedAt(thread))
@@ -81,7 +82,7 @@ public final class LeakCheck {
     /**
      * Waits until no new thread is left.
      *
-     * @throws AssertionError if one still lives after that time; it names the threads and where they are
+     * @throws AssertionError if a new thread is still alive after that time; the message contains the stack traces
      */
     public void assertNoNewThreads(Duration limit) throws InterruptedException {
         List<Thread> left = Workers.awaitEnd(this::newThreads, limit);

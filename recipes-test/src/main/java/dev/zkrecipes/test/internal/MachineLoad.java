@@ -6,17 +6,22 @@ package dev.zkrecipes.test.internal;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
-/** How many threads want each processor, by the system's average of the last minute. */
+/** How many threads compete for each processor of this machine, by the system's average of the last minute. */
 public final class MachineLoad {
     private MachineLoad() {}
 
-    /** Returns 8 if a thread gets an eighth of a processor; 1 on a machine that keeps up, or does not tell. */
+    /**
+     * Returns the number of threads for each processor, for example 8 if a thread gets an eighth of a processor.
+     * Returns 1 on a machine that keeps up, or whose load is unknown.
+     */
     public static double perProcessor() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         return Math.max(1, load / Runtime.getRuntime().availableProcessors());
     }
 
-    /** Returns how long something takes on this machine now that takes so long on one that keeps up. */
+    /**
+     * Returns how long something takes under the present load that takes {@code duration} on a machine that keeps up.
+     */
     public static Duration stretched(Duration duration) {
         return Duration.ofNanos((long) (duration.toNanos() * perProcessor()));
     }

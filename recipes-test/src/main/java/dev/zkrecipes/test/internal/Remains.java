@@ -20,8 +20,8 @@ import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * What a client must no longer keep after all its locks are released. It is found by reflection: the engine has no
- * test hooks, and a renamed field fails the suites instead of passing unnoticed.
+ * Finds what a client must not keep after all its locks are released. It uses reflection, so that the engine needs no
+ * hooks for tests. If a field is renamed, the suites fail, rather than pass without looking.
  */
 public final class Remains {
     private static final ClassValue<Map<String, Field>> FIELDS = new ClassValue<>() {
@@ -35,7 +35,10 @@ public final class Remains {
 
     private Remains() {}
 
-    /** Names what is left in an open client, as its own thread sees it. */
+    /**
+     * Names what is left in an open client. It looks on the engine thread, which alone may read the state of the
+     * engine.
+     */
     public static List<String> of(ZooKeeperClient client) throws InterruptedException {
         CompletableFuture<List<String>> left = new CompletableFuture<>();
         try {
@@ -53,7 +56,10 @@ public final class Remains {
         }
     }
 
-    /** What is left of a client whose engine is not running now, as one on a simulated ensemble between two steps. */
+    /**
+     * Names what is left in a client whose engine is not running now, such as a client of a simulated ensemble
+     * between two steps.
+     */
     public static List<String> in(ZooKeeperClient client) {
         try {
             return look(client);

@@ -5,7 +5,9 @@ package dev.zkrecipes.test.internal;
 
 import java.util.Random;
 
-/** Where the chances of a random test come from: printed, and given back to it with {@code -Dzkrecipes.seed=...}. */
+/**
+ * The seed of a random test. The test prints its seed; {@code -Dzkrecipes.seed=...} repeats the test with that seed.
+ */
 public record Seed(long value) {
 
     /** Draws a seed, or takes the one that was given, and prints it. */
@@ -15,7 +17,7 @@ public record Seed(long value) {
         return seed;
     }
 
-    /** The chances of one of the threads. */
+    /** The random numbers for one of the threads of the test. */
     public Random random(int thread) {
         return new Random(value * 31 + thread);
     }

@@ -12,15 +12,17 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
 /**
- * Waits for something that has happened already or is about to: checks at once and often; Awaitility checks every 100
- * ms.
+ * Waits for something that has happened already or is about to happen. It looks at once and then often, while
+ * Awaitility looks every 100 ms by default.
  */
 public final class Soon {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
     private Soon() {}
 
-    /** Begins a wait of at most 10 s, or longer on a {@linkplain MachineLoad busy machine}, that looks every 5 ms. */
+    /**
+     * Begins a wait that looks every 5 ms, for 10 s at most, or longer on a {@linkplain MachineLoad busy machine}.
+     */
     public static ConditionFactory await() {
         return Awaitility.await()
                 .pollDelay(Duration.ZERO)
@@ -29,9 +31,9 @@ public final class Soon {
     }
 
     /**
-     * Returns the value of a future that is complete or about to be.
+     * Returns the value of a future that has completed or is about to complete.
      *
-     * @throws AssertionError if it fails, or takes longer than {@link #await} waits
+     * @throws AssertionError if the future fails, or takes longer than {@link #await} waits
      */
     @CanIgnoreReturnValue
     public static <T> T get(CompletionStage<T> future) {

@@ -11,10 +11,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A timed acquire of which a test expects that it ends without the lock, because the lock is busy. It waits for 1 s. If
- * ZooKeeper does not answer in that time, the acquire rightly fails with a {@link LockConnectionException}, because
- * nobody knows then whether the lock is busy. On a machine that stands still for a second this happens to any lock, so
- * the acquire is repeated, with 5 s and at last with 25 s:
+ * A timed acquire that a test expects to end without the lock, because the lock is busy. It waits for 1 s. If
+ * ZooKeeper does not answer in that time, nobody knows whether the lock is busy, so the acquire rightly fails with a
+ * {@link LockConnectionException}. On a machine that stands still for a second, this happens to any lock. So the
+ * acquire is repeated, with 5 s and finally with 25 s:
  *
  * <pre>{@code
  * Lease held = others.acquire();
@@ -26,23 +26,23 @@ import java.util.Optional;
 public final class TimedTry {
     private static final Duration FIRST = Duration.ofSeconds(1);
     private static final Duration LAST = Duration.ofSeconds(25);
-    private static final int LONGER = 5;
+    private static final int LONGER = 5; // times, for each repetition
 
     private TimedTry() {}
 
     /**
-     * Asks for a lock.
+     * Tries to acquire a lock.
      *
-     * @throws LockConnectionException if ZooKeeper answered none of them
+     * @throws LockConnectionException if ZooKeeper answered none of the attempts
      */
     public static Optional<Lease> on(InterProcessLock lock) throws InterruptedException {
         return of(lock::tryAcquire);
     }
 
     /**
-     * Asks for a lock in another way.
+     * Makes another kind of timed request for a lock.
      *
-     * @throws LockConnectionException if ZooKeeper answered none of them
+     * @throws LockConnectionException if ZooKeeper answered none of the attempts
      * @throws AssertionError if the request throws another checked exception, which is the cause
      */
     public static <T> T of(Request<T> request) throws InterruptedException {
@@ -65,13 +65,13 @@ public final class TimedTry {
         return Throwables.getCausalChain(e).stream().anyMatch(LockConnectionException.class::isInstance);
     }
 
-    /** Asks for a lock for a limited time. */
+    /** A request for a lock that waits for a limited time. */
     @FunctionalInterface
     public interface Request<T> {
         /**
-         * Asks for the lock, and waits.
+         * Requests the lock, and waits.
          *
-         * @throws Exception if it fails
+         * @throws Exception if the request fails
          */
         T within(Duration limit) throws Exception;
     }

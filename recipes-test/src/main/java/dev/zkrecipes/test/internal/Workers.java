@@ -24,9 +24,9 @@ import java.util.stream.Collectors;
  * }
  * }</pre>
  *
- * <p>An exception that leaves a plain thread ends in the uncaught-exception handler of the JVM, which no test checks
- * and which ZooKeeper's server replaces by one that writes a log line. Here it is kept, and thrown by {@link #join} or
- * {@link #close()}.
+ * <p>An exception that leaves an ordinary thread ends in the handler of uncaught exceptions of the JVM. No test looks
+ * there, and ZooKeeper's server replaces the handler by one that only logs. Here the exception is kept, and thrown by
+ * {@link #join} or {@link #close()}.
  *
  * <p>All threads are daemons. Instances are thread-safe.
  */
@@ -38,7 +38,7 @@ public final class Workers implements AutoCloseable {
     @GuardedBy("this")
     private final List<Thread> threads = new ArrayList<>();
 
-    /** Failures that were not thrown yet, in the order in which they happened. */
+    /** Failures that have not been thrown yet, in the order in which they happened. */
     @GuardedBy("this")
     private final List<Throwable> failures = new ArrayList<>();
 
@@ -55,7 +55,8 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Makes an empty group of virtual threads, found by reflection: this code is compiled for a JDK that has none.
+     * Makes an empty group of virtual threads. It finds them by reflection, because this code is compiled for a JDK
+     * without virtual threads.
      *
      * @throws UnsupportedOperationException if this JDK is older than 21
      */
@@ -87,12 +88,12 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Waits for all threads, those too that are started meanwhile, and throws what they threw: the first failure, with
-     * the later ones suppressed in it. Runtime exceptions and errors are thrown as they are, others as the cause of an
-     * {@link AssertionError}. Failures are thrown once.
+     * Waits for all threads, including those that are started meanwhile. Throws their failures: the first one, with
+     * the later ones suppressed in it. Runtime exceptions and errors are thrown as they are, others as the cause of
+     * an {@link AssertionError}. Each failure is thrown once.
      *
-     * @throws AssertionError if a thread still runs after that time; it names the threads and where they are, and has
-     *     the failures of the others as suppressed. Nothing is interrupted.
+     * @throws AssertionError if a thread is still running after that time. The message contains the stack traces, and
+     *     the failures of other threads are suppressed in it. No thread is interrupted.
      */
     public void join(Duration limit) throws InterruptedException {
         List<Thread> late = awaitEnd(this::alive, limit);
@@ -107,11 +108,11 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Interrupts the threads that still run and waits for them, 10 s at most. Throws the failures that {@link #join}
-     * has not thrown, except those of threads that were interrupted here: after a test that has failed, they mean
-     * nothing.
+     * Interrupts the threads that are still running, and waits for them for 10 s at most. Throws the failures that
+     * {@link #join} has not thrown, except for those of threads that were interrupted here: after a test that has
+     * failed, those mean nothing.
      *
-     * @throws AssertionError if a thread does not end; it names the threads and where they are
+     * @throws AssertionError if a thread does not end; the message contains the stack traces
      */
     @Override
     public void close() {
@@ -164,7 +165,7 @@ public final class Workers implements AutoCloseable {
         throw new AssertionError("a worker failed: " + first, first);
     }
 
-    /** Waits until no such thread is left, longer on a busy machine, and returns those that live on. */
+    /** Waits until no such thread is left, longer on a busy machine. Returns the threads that are still alive. */
     static List<Thread> awaitEnd(Supplier<List<Thread>> living, Duration limit) throws InterruptedException {
         long deadline = System.nanoTime() + MachineLoad.stretched(limit).toNanos();
         List<Thread> left = living.get();
@@ -175,7 +176,7 @@ public final class Workers implements AutoCloseable {
         return left;
     }
 
-    /** Where threads are, for messages. */
+    /** The names, states and stack traces of threads, for messages. */
     static String describe(List<Thread> threads) {
         return threads.stream()
                 .map(thread -> "\n    \"" + thread.getName() + "\" " + thread.getState()
@@ -189,7 +190,7 @@ public final class Workers implements AutoCloseable {
     @FunctionalInterface
     public interface Body {
         /**
-         * Does it.
+         * Does the work.
          *
          * @throws Exception to fail the test
          */

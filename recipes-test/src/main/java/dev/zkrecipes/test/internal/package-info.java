@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * What the suites and this project's own tests share: threads, processes, time and chance. Not for others: it changes
- * without notice.
+ * Helpers that the suites share with the tests of this project: for threads, processes, time and randomness. They are
+ * not for other users, because they change without notice.
  */
 @NullMarked
 package dev.zkrecipes.test.internal;

@@ -234,10 +234,10 @@ public final class LockQueue {
      * The nodes that hold the lock, as far as this list shows. Two cases need care:
      *
      * <ul>
-     *   <li>A change of mode puts a second node at the place of the first. Both nodes have the same number, and neither
-     *       stands in front of the other.
-     *   <li>The present shared rule may refuse a node. Such a node was granted under an earlier rule, or it is about to
-     *       leave; it counts as holding.
+     *   <li>A change of mode puts a second node at the place of the first. Both nodes have the same number, and
+     *       neither stands in front of the other.
+     *   <li>The present shared rule may refuse a node. Such a node was granted under an earlier rule, or it is about
+     *       to leave; it counts as holding.
      * </ul>
      *
      * <p>One question to the driver may cost as much time as there are nodes in front of the node. By law 4, a

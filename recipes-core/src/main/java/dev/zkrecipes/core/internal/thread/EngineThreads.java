@@ -70,9 +70,9 @@ public final class EngineThreads {
     }
 
     /**
-     * Makes a thread that takes over nothing from the thread that happens to need it first: no thread-locals, no class
-     * loader and no priority. The new thread would keep them in memory for as long as it lives, and pass them on: these
-     * threads create those of ZooKeeper's client.
+     * Makes a thread that takes over nothing from the thread that happens to need it first: no thread-locals, no
+     * class loader and no priority. The new thread would keep them in memory for as long as it lives, and pass them
+     * on: these threads create those of ZooKeeper's client.
      *
      * <p>Before JDK 24, a thread keeps the access control context in which it was created, and with it the class
      * loaders of all methods on the stack. A privileged action has a context of its own, so the thread is created in
