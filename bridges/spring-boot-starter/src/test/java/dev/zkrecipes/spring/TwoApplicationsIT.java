@@ -5,7 +5,6 @@ package dev.zkrecipes.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import dev.zkrecipes.test.internal.ChildJvms;
@@ -116,7 +115,9 @@ class TwoApplicationsIT {
             server.restart();
             ensemble.awaitComplete();
             restarts++;
-            Uninterruptibles.sleepUninterruptibly(SERVERS_STAY);
+            new CompletableFuture<>()
+                    .completeOnTimeout(null, SERVERS_STAY.toSeconds(), TimeUnit.SECONDS)
+                    .join();
         }
         return restarts;
     }
