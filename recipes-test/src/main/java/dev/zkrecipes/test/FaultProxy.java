@@ -181,7 +181,7 @@ public final class FaultProxy implements AutoCloseable {
             cut(); // before the wait below, which may take a while
             // While a thread still waits for clients, the operating system keeps listening even on a closed socket.
             Uninterruptibles.awaitUninterruptibly(ended);
-            cut(); // the last connections, which came meanwhile
+            cut(); // connections that were accepted while the proxy was closing
             port.hold();
             awaitRefusal();
         } catch (IOException e) {

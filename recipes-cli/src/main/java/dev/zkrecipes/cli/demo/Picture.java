@@ -14,7 +14,7 @@ final class Picture {
 
     private Picture() {}
 
-    /** Draws the time between two moments. Earlier entries count for the first column. */
+    /** Draws the time between two moments. Entries from before it set the state that the first column shows. */
     static List<String> of(List<Entry> entries, long from, long to) {
         char[][] rows = new char[Demo.WORKERS][COLUMNS];
         char[] now = new char[Demo.WORKERS];

@@ -8,14 +8,22 @@
  * <table>
  * <caption>Rooms</caption>
  * <tr><th>Package</th><th>What is in it</th></tr>
- * <tr><td>{@code lock}</td><td>a client, its parts tied together, its end; the blocking and asynchronous API of its
- * locks on top of requests; the record of all holds</td></tr>
- * <tr><td>{@code revoke}</td><td>requests to give a lock back</td></tr>
- * <tr><td>{@code acquire}</td><td>the acquire loop, and what it needs beside it</td></tr>
- * <tr><td>{@code node}</td><td>the nodes that a client has in queues, from creation to confirmed deletion</td></tr>
- * <tr><td>{@code diagnosis}</td><td>why there is no connection; only the client asks</td></tr>
- * <tr><td>{@code session}</td><td>one ZooKeeper session: watches, lists, proof of life</td></tr>
+ * <tr><td>{@code lock}</td><td>the locks that applications use, mostly on threads of the application</td></tr>
+ * <tr><td>{@code client}</td><td>a client from its start to its end</td></tr>
+ * <tr><td>{@code ask}</td><td>who holds and who waits, and requests to give a lock back; without a place in the queue
+ * </td></tr>
+ * <tr><td>{@code acquire}</td><td>one request, from the queue to the grant; what a deletion in front of it means
+ * </td></tr>
+ * <tr><td>{@code hold}</td><td>the record of all holds; what a lease stands on, and how it ends: closed, or lost with
+ * its node or its session</td></tr>
+ * <tr><td>{@code clean}</td><td>nodes to delete, until the server says that they are gone; paths to create</td></tr>
+ * <tr><td>{@code source}</td><td>where sessions come from, and the tasks that wait for one</td></tr>
+ * <tr><td>{@code session}</td><td>one ZooKeeper session: its state and its proof of life, and the held nodes that it
+ * checks, and ends with itself</td></tr>
+ * <tr><td>{@code reads}</td><td>what a session reads for all its locks: lists and watches</td></tr>
+ * <tr><td>{@code handle}</td><td>one handle as the engine sees it: requests that always end</td></tr>
  * <tr><td>{@code queue}</td><td>what a lock is, what a list of its path shows, the driver's decision; no I/O</td></tr>
+ * <tr><td>{@code diagnosis}</td><td>why there is no connection; only the client asks</td></tr>
  * <tr><td>{@code zk}</td><td>ZooKeeper handles</td></tr>
  * <tr><td>{@code thread}</td><td>the engine's thread, deadlines, pauses, blocking</td></tr>
  * <tr><td>{@code wire}</td><td>what stands in ZooKeeper: names, paths, data</td></tr>

@@ -71,7 +71,7 @@ enum Flavour {
         return EnumSet.complementOf(EnumSet.copyOf(TRYING)).stream();
     }
 
-    /** Ways that do not wait. */
+    /** The ways to acquire a lock that return at once instead of waiting. */
     static Stream<Flavour> trying() {
         return TRYING.stream();
     }

@@ -26,7 +26,7 @@ import java.util.UUID;
 /** The lock under test and its rival on a path that exists. Each test has its own. */
 final class Scene {
     static final String PARENT = "/contract";
-    /** Shorter than any session, so that a node is noticed that only the end of its session would remove. */
+    /** Shorter than any session time-out, so that a leftover node is noticed before its session ends and removes it. */
     private static final Duration IN_TIME = Contenders.SESSION.dividedBy(2);
     /** How long a client may look for nodes of a lost session. */
     private static final Duration UNTIL_SESSIONS_ARE_OVER = Duration.ofSeconds(20);

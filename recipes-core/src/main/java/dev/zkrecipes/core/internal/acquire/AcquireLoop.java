@@ -46,7 +46,8 @@ import org.jspecify.annotations.Nullable;
  *  |        |    ^                          ^     by way of LISTING, if our node is not known to stand
  *  |        v    |                          |
  *  |    WAITING  LISTING  in doubt          |
- *  |        +--- a predecessor is gone -----+
+ *  |        +--- a predecessor is gone -----+     and the driver grants; by way of LISTING, if another node may
+ *  |                                              have come in front
  *  |
  *  +-- own node gone, by way of PAUSED; by way of SEEKING, if the session has ended;
  *      by way of RESETTING, if the path's counter is near its end and nobody else is there

@@ -98,7 +98,10 @@ public final class CounterReset {
                         path, "There are " + others.size() + " other nodes, such as " + Printable.of(others.get(0))));
     }
 
-    /** The error for a request whose number is not granted any more, after ZooKeeper has refused the reset. */
+    /**
+     * The error for a request whose sequence number is past the limit up to which locks are granted, when ZooKeeper has
+     * refused to reset the counter.
+     */
     public static LockLimitException refused(String path, Code code) {
         if (code == Code.NOTEMPTY) {
             return notYet(path, "Another request has just come, or a node that is not ephemeral lies below it");

@@ -291,7 +291,10 @@ final class Leftover {
                 || (answer.code() == Code.AUTHFAILED && !node.session().isEnded());
     }
 
-    /** Looks for the node in a list behind a committed write, which also shows what lost requests have done. */
+    /**
+     * Looks for the node in a list that is read after a committed write. Such a list also shows what earlier requests
+     * have done whose answers were lost.
+     */
     private void lookForNode(Session in) {
         become(State.SOUGHT);
         ListQuery query = new ListQuery(List.of(new ListQuery.Part(node.lockPath(), false)));

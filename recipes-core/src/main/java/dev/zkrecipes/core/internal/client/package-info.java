@@ -3,7 +3,8 @@
 
 /**
  * A client from its start to its end: its parts and how they are tied together, its connection, its sessions, and
- * what has to end before the client does.
+ * what has to end before the client does. {@code EngineClient.start} begins a client; {@code EngineClient.close} ends
+ * it in order, and an error in a task of the engine at once.
  */
 @NullMarked
 package dev.zkrecipes.core.internal.client;

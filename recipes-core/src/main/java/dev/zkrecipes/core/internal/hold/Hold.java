@@ -100,7 +100,7 @@ public final class Hold implements MultiLease, Held.Listener {
     private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
 
     private final Origin lock;
-    private final LastResort lastResort; // a field: at the end of the stack there is no room to call for it
+    private final LastResort lastResort; // a field: after a stack overflow there may be no stack for a call
     private final Grant grant;
     private final LockData data; // the record of its owner
     private volatile @Nullable Closing closing; // null while it is open

@@ -19,7 +19,7 @@ public final class HoldLimit {
     private final EngineScheduler scheduler;
     private final long beganAt; // by the engine's clock
     private final AtomicLong endsAfter; // nanoseconds since it began; negated once somebody has seen that it is over
-    private volatile @Nullable Timer timer; // makes the engine end the hold when nobody asks
+    private volatile @Nullable Timer timer; // ends the hold at its limit even if no caller looks at it
     private volatile boolean changed; // whether a call has set another time than the options, for the message
 
     public HoldLimit(EngineScheduler scheduler, Duration most) {

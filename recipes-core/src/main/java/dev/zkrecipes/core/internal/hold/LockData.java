@@ -184,7 +184,7 @@ public final class LockData implements Held.Listener {
         lost.forEach(hold -> hold.beginClosing(false));
     }
 
-    /** Throws if a hold on any path is lost. Those that are forgotten are closed instead. */
+    /** Throws if any hold is lost. A hold that its owner has forgotten, see {@link #FORGOTTEN}, is closed instead. */
     public void requireNoneLost() {
         open.keySet().forEach(this::requireNoneLost);
     }

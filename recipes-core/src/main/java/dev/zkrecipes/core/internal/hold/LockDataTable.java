@@ -21,8 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All holds of one client: one record for each thread that holds anything, through whichever lock objects, and one
- * for the leases that belong to no thread. A foreign lock that works on no client has a table of its own.
+ * The holds of one client: one record for each thread that holds anything, through whichever lock objects, and one
+ * for the leases that belong to no thread. A lock object that any thread may use has a record of its own, which is not
+ * in the table. A foreign lock that works on no client has a table of its own.
  *
  * <p>The table also warns when a request waits for a lock whose thread has died. Such a lock stays held, and nothing
  * else would tell why. Thread-safe.

@@ -65,7 +65,7 @@ public final class CheckedAcls {
                         .isPresent();
     }
 
-    /** The path is being created, so what was found right was another one. */
+    /** The path is being created anew, so the ACL that was checked is that of an earlier node at this path. */
     public void forget(LockSpec spec) {
         versions.remove(new Key(spec));
     }

@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.reads;
 import dev.zkrecipes.core.internal.handle.RecentlyUsed;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.ListQuery;
-import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -73,7 +72,7 @@ public final class ListBatcher {
         }
     }
 
-    /** {@code check} sends a small write that is committed, see {@link Session#check}. */
+    /** {@code check} sends a small write that is committed, see {@code Session.check}. */
     public ListBatcher(
             ZooKeeperOperations zk,
             EngineScheduler scheduler,
@@ -84,7 +83,7 @@ public final class ListBatcher {
         this.persistent = new PersistentChildren(zk);
     }
 
-    /** The children that lists of this session leave out. */
+    /** The children that are known to be no lock nodes, and so are left out of every list of this session. */
     public PersistentChildren persistent() {
         return persistent;
     }

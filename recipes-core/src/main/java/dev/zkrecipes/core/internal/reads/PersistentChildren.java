@@ -94,7 +94,10 @@ public final class PersistentChildren {
         return known.isEmpty() ? list : list.sifted(this::leftOutOf);
     }
 
-    /** The names in the list of one path that remain. Forgets the children that the list lacks. */
+    /**
+     * Returns the names in the list of one path without the children that are known to be no lock nodes. Known children
+     * that are gone from the list are forgotten.
+     */
     private List<String> leftOutOf(String path, List<String> names) {
         Set<String> persistent = known.get(path);
         if (persistent == null) {
