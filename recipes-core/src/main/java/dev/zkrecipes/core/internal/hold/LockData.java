@@ -15,7 +15,6 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -173,6 +172,7 @@ public final class LockData implements Held.Listener {
         if (!lost.stream().allMatch(hold -> hold.isForgottenSince(before))) {
             lost.forEach(Hold::noteTold);
             lost.get(0).requireNotLost();
+            return; // not reached, unless a foreign lock takes back what it has said
         }
         log.warn(
                 "The lock {} of {} was lost while {} held it, and its lease was not closed for {} minutes, so it counts as"
@@ -306,16 +306,16 @@ public final class LockData implements Held.Listener {
     @Nullable
     public Grant grantToReenter(LockGroup group, @Nullable LockSpec otherMode) {
         if (group.isSingle()) {
-            Hold same = holdNotLostOf(group.all().get(0));
-            if (same != null && same.grant().isSingle()) {
+            Hold same = holdOf(group.all().get(0));
+            if (same != null && same.grant().isSingle() && !same.isLost()) {
                 return same.grant();
             }
         }
         List<Held> found = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            Hold hold = holdNotLostOf(spec);
-            if (hold != null) {
-                found.add(Objects.requireNonNull(hold.partOn(spec)));
+            Held part = partNotLostOn(spec);
+            if (part != null) {
+                found.add(part);
             }
         }
         if (found.size() == group.all().size()) {
@@ -328,15 +328,16 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * The youngest open hold with a part on this lock; null if there is none. Throws if a hold on the path is lost.
+     * What the youngest open hold of this lock stands on there; null if there is none. Throws if that is lost. A part
+     * may be taken once more although another lock of the same hold is lost.
      */
-    private @Nullable Hold holdNotLostOf(LockSpec spec) {
-        Hold hold = holdOf(spec);
-        if (hold == null || hold.isLost()) {
+    private @Nullable Held partNotLostOn(LockSpec spec) {
+        Held part = partOn(spec);
+        if (part == null || part.isLost()) {
             requireNoneLost(spec.path());
-            hold = holdOf(spec); // another one, if the lost holds were forgotten and are closed now
+            part = partOn(spec); // another one, if the lost holds were forgotten and are closed now
         }
-        return hold;
+        return part;
     }
 
     /**

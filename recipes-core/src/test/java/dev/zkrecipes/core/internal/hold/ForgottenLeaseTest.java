@@ -168,6 +168,20 @@ class ForgottenLeaseTest {
     }
 
     @Test
+    void memberThatStands_canBeTakenOnceMore_andOneThatIsLostCannot() throws Exception {
+        InterProcessLock first = internals("/locks/a", LockOptions.defaults()).threadOwned();
+        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
+        Lease both = LockGroups.together(List.of(first, second), LockOptions.defaults())
+                .acquire();
+        ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
+        assertThat(both.state()).isEqualTo(LeaseState.LOST);
+        first.acquire().close();
+        assertTellsOfTheLoss(second);
+        both.close();
+        second.acquire().close();
+    }
+
+    @Test
     void severalLocksThatAreAllLost_areToldOfOnce() throws Exception {
         InterProcessLock both = both(LockOptions.defaults().withHoldAtMost(MOST));
         lose(both::acquire);
