@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 
 /** {@code zklock} from the jar, in a process of its own. Its output goes to files of the test. */
 public final class RunningZkLock implements AutoCloseable {
-    public static final Duration LIMIT = Duration.ofSeconds(90);
+    public static final Duration LIMIT = Duration.ofSeconds(240);
 
     private static final Path JAR = Path.of("target/zklock.jar").toAbsolutePath();
     private static final Archive ARCHIVE = new Archive();

@@ -58,13 +58,18 @@ class DemoIT {
     @Test
     void workersThatDoNotExcludeEachOther_fail() throws IOException, InterruptedException {
         StringWriter out = new StringWriter();
-        boolean passed = new Demo(
-                        DemoRecipe.MUTEX,
-                        Duration.ofSeconds(1),
-                        DemoCommand.workerCommand(Sabotage.class),
-                        new PrintWriter(out, true))
-                .run();
-        assertThat(passed).as(out.toString()).isFalse();
+        boolean late = true;
+        for (int tries = 1; late && tries <= TRIES; tries++) {
+            out.getBuffer().setLength(0);
+            boolean passed = new Demo(
+                            DemoRecipe.MUTEX,
+                            Duration.ofSeconds(1),
+                            DemoCommand.workerCommand(Sabotage.class),
+                            new PrintWriter(out, true))
+                    .run();
+            assertThat(passed).as(out.toString()).isFalse();
+            late = out.toString().contains("the victim never came to hold"); // so slow a machine shows nothing
+        }
         assertThat(out.toString().lines())
                 .anyMatch(line -> line.matches("  FAILED  rule +one at a time: violated .*"))
                 .last()

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Execution(ExecutionMode.CONCURRENT)
 class LsWatchIT {
-    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Duration LIMIT = RunningZkLock.LIMIT;
 
     @TempDir
     private Path folder;
