@@ -97,6 +97,22 @@ public final class Grant {
         return null;
     }
 
+    /** A part on this path that is lost; null if none is. */
+    @Nullable
+    Held lostOn(String path) {
+        for (Held part : parts) {
+            if (part.spec().path().equals(path) && part.isLost()) {
+                return part;
+            }
+        }
+        return null;
+    }
+
+    /** Whether a part on this path stands. It does although another part of the grant is lost. */
+    boolean standsOn(String path) {
+        return all().anyMatch(part -> part.spec().path().equals(path) && !part.hasEnded() && !part.isLost());
+    }
+
     Stream<LockSpec> specs() {
         return all().map(Held::spec);
     }

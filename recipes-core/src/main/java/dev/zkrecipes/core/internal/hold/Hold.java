@@ -185,12 +185,16 @@ public final class Hold implements MultiLease, Held.Listener {
         }
     }
 
-    /** Notes that an exception tells the owner of the loss. */
-    void noteTold() {
+    /** Notes that an exception tells the owner of the loss, which may not have been noted itself yet. */
+    void noteTold(long now) {
+        noteLoss(now);
+        Objects.requireNonNull(loss).told = true;
+    }
+
+    /** Whether the loss was noted no later than {@code before}. */
+    boolean wasLostBefore(long before) {
         Loss noted = loss;
-        if (noted != null) {
-            noted.told = true;
-        }
+        return noted != null && noted.at - before <= 0;
     }
 
     /**
@@ -199,7 +203,7 @@ public final class Hold implements MultiLease, Held.Listener {
      */
     boolean isForgottenSince(long before) {
         Loss noted = loss;
-        return noted != null && noted.told && noted.at - before <= 0;
+        return noted != null && noted.told && wasLostBefore(before);
     }
 
     boolean isClosed() {

@@ -55,6 +55,7 @@ public final class LockData implements Held.Listener {
     private final Consumer<LockData> useless; // told when the record is not needed any more
     private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
     private volatile boolean hasOtherThreads; // whether they may close a hold while the owner re-enters
+    private volatile boolean mayHaveLost;
     private @Nullable Set<String> warnedOf; // locks of which users were warned; confined to the engine thread
 
     private LockData(@Nullable Thread owner, boolean isOfNobody, LongSupplier clock, Consumer<LockData> useless) {
@@ -154,25 +155,31 @@ public final class LockData implements Held.Listener {
             return;
         }
         lost.noteLoss(clock.getAsLong());
+        mayHaveLost = true;
         if (isForgettable()) {
             useless.accept(this);
         }
     }
 
     /**
-     * Throws if a hold on the path is lost, because the owner may be in the middle of what the lock protects. If all
+     * Throws if the part of a hold on this path is lost, because the owner may be in the middle of what the lock protects. If all
      * lost holds are {@linkplain #FORGOTTEN forgotten}, they are closed now instead, with a warning.
      */
     private void requireNoneLost(String path) {
-        List<Hold> lost = on(path).filter(Hold::isLost).toList();
+        List<Hold> lost =
+                on(path).filter(hold -> hold.grant().lostOn(path) != null).toList();
         if (lost.isEmpty()) {
             return;
         }
-        long before = clock.getAsLong() - FORGOTTEN.toNanos();
+        long now = clock.getAsLong();
+        long before = now - FORGOTTEN.toNanos();
         if (!lost.stream().allMatch(hold -> hold.isForgottenSince(before))) {
-            lost.forEach(Hold::noteTold);
-            lost.get(0).requireNotLost();
-            return; // not reached, unless a foreign lock takes back what it has said
+            lost.forEach(hold -> hold.noteTold(now));
+            Held part = lost.get(0).grant().lostOn(path);
+            if (part != null) { // it is, unless a foreign lock takes back what it has said
+                part.requireNotLost();
+            }
+            return;
         }
         log.warn(
                 "The lock {} of {} was lost while {} held it, and its lease was not closed for {} minutes, so it counts as"
@@ -182,6 +189,21 @@ public final class LockData implements Held.Listener {
                 owner == null ? "this process" : "thread " + ownerName(),
                 FORGOTTEN.toMinutes());
         lost.forEach(hold -> hold.beginClosing(false));
+    }
+
+    /**
+     * Closes the holds that were lost long ago. This is for an owner that no acquire tells of a loss: a dropped lease
+     * would otherwise keep its dead session in memory as long as the record.
+     */
+    public void closeLongLost() {
+        if (!mayHaveLost) {
+            return;
+        }
+        mayHaveLost = false; // before the look: a loss that comes meanwhile sets it again
+        long before = clock.getAsLong() - FORGOTTEN.toNanos();
+        List<Hold> lost = all().filter(Hold::isLost).toList();
+        lost.stream().filter(hold -> hold.wasLostBefore(before)).forEach(hold -> hold.beginClosing(false));
+        mayHaveLost |= lost.stream().anyMatch(hold -> !hold.isClosed());
     }
 
     /** Throws if any hold is lost. A hold that its owner has forgotten, see {@link #FORGOTTEN}, is closed instead. */
@@ -195,6 +217,11 @@ public final class LockData implements Held.Listener {
     private Stream<Hold> on(String path) {
         Deque<Hold> holds = open.get(path);
         return holds == null ? Stream.empty() : holds.stream().filter(hold -> !hold.isClosed());
+    }
+
+    /** Those whose part on the path stands: they have a node in its queue, even if another part is lost. */
+    private Stream<Hold> standingOn(String path) {
+        return on(path).filter(hold -> hold.grant().standsOn(path));
     }
 
     private Stream<Hold> all() {
@@ -284,12 +311,18 @@ public final class LockData implements Held.Listener {
     @Nullable
     public Hold reenter(Hold.Origin lock, Grant grant) {
         Hold again = new Hold(lock, grant, this);
-        opened(again);
-        if (hasOtherThreads && !grant.only(part -> !isHeldBeside(again, part)).isEmpty()) {
-            again.beginClosing(false);
-            return null;
+        try {
+            opened(again);
+            if (hasOtherThreads
+                    && !grant.only(part -> !isHeldBeside(again, part)).isEmpty()) {
+                again.beginClosing(false);
+                return null;
+            }
+            return again;
+        } catch (Throwable t) {
+            again.beginClosing(false); // the caller has no lease, and nobody else would take the hold out
+            throw t;
         }
-        return again;
     }
 
     /** Whether an open hold other than this one stands on the part. */
@@ -311,9 +344,10 @@ public final class LockData implements Held.Listener {
                 return same.grant();
             }
         }
+        group.all().forEach(this::requireNoneLost); // before anything is collected: what was forgotten is closed by it
         List<Held> found = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            Held part = partNotLostOn(spec);
+            Held part = partOn(spec);
             if (part != null) {
                 found.add(part);
             }
@@ -327,17 +361,12 @@ public final class LockData implements Held.Listener {
         return null;
     }
 
-    /**
-     * What the youngest open hold of this lock stands on there; null if there is none. Throws if that is lost. A part
-     * may be taken once more although another lock of the same hold is lost.
-     */
-    private @Nullable Held partNotLostOn(LockSpec spec) {
+    /** Throws if what is held of this lock is lost. A part that stands may be taken although another one is lost. */
+    private void requireNoneLost(LockSpec spec) {
         Held part = partOn(spec);
         if (part == null || part.isLost()) {
             requireNoneLost(spec.path());
-            part = partOn(spec); // another one, if the lost holds were forgotten and are closed now
         }
-        return part;
     }
 
     /**
@@ -345,7 +374,7 @@ public final class LockData implements Held.Listener {
      * itself.
      */
     public void requireNotHeldOnPaths(LockGroup group) {
-        if (group.paths().stream().flatMap(this::on).anyMatch(Hold::isStanding)) {
+        if (group.paths().stream().anyMatch(path -> standingOn(path).findAny().isPresent())) {
             throw new LockRefusedException("this thread holds the lock " + group.path()
                     + " and asks for it through a lock that is not re-entrant: it would wait for itself; give back what"
                     + " it holds first");
@@ -358,7 +387,7 @@ public final class LockData implements Held.Listener {
      */
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
-                .flatMap(path -> on(path).filter(Hold::isStanding)
+                .flatMap(path -> standingOn(path)
                         .flatMap(hold -> hold.grant().specs())
                         .filter(spec -> spec.path().equals(path)))
                 .distinct()
@@ -384,7 +413,7 @@ public final class LockData implements Held.Listener {
 
     /** Whether the owner is dead and holds nothing any more, so that the record can be dropped. */
     boolean isForgettable() {
-        return isOrphaned() && all().noneMatch(Hold::isStanding);
+        return isOrphaned() && all().allMatch(hold -> hold.grant().isKnownAsLost());
     }
 
     /**
@@ -397,7 +426,7 @@ public final class LockData implements Held.Listener {
         return open.keySet().stream()
                 .filter(paths::contains)
                 .flatMap(this::on)
-                .filter(Hold::isStanding)
+                .filter(hold -> !hold.grant().isKnownAsLost())
                 .map(Hold::path)
                 .filter(warned::add)
                 .toList();

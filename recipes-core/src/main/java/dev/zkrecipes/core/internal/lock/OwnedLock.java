@@ -225,6 +225,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     private @Nullable Grant toReenter() {
         if (owner == Owner.INSTANCE) {
             ofInstance.requireNoneLost();
+        } else if (owner == Owner.NOBODY) {
+            ofInstance.closeLongLost();
         }
         LockData mine = owner == Owner.THREAD ? table.mine() : null;
         return mine == null ? null : mine.grantToReenter(group, otherMode);

@@ -12,11 +12,13 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -179,6 +181,50 @@ class ForgottenLeaseTest {
         assertTellsOfTheLoss(second);
         both.close();
         second.acquire().close();
+    }
+
+    /** A downgrade from what stands, although another lock of the same lease is lost. */
+    @Test
+    void otherModeOfAMemberThatStands_canBeTaken() throws Exception {
+        LockGroups.Modes modes = LockGroups.modes(
+                client, "/locks/a", new ModeDriver("write-"), new ModeDriver("read-"), LockOptions.defaults());
+        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
+        Lease both = LockGroups.together(List.of(modes.exclusive(), second), LockOptions.defaults())
+                .acquire();
+        ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
+        assertThat(both.state()).isEqualTo(LeaseState.LOST);
+        Lease reading = modes.shared().acquire();
+        both.close();
+        assertThat(reading.isValid()).isTrue();
+        reading.close();
+    }
+
+    /** The thread's own node is still in the queue of the first, so the request would wait for itself. */
+    @Test
+    void memberThatStands_refusesARequestForItTogetherWithOthers() throws Exception {
+        InterProcessLock first = internals("/locks/a", LockOptions.defaults()).threadOwned();
+        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
+        InterProcessLock third = internals("/locks/c", LockOptions.defaults()).threadOwned();
+        Lease both = LockGroups.together(List.of(first, second), LockOptions.defaults())
+                .acquire();
+        ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
+        InterProcessLock others = LockGroups.together(List.of(first, third), LockOptions.defaults());
+        assertThatThrownBy(others::tryAcquire).isInstanceOf(LockRefusedException.class);
+        both.close();
+        others.acquire().close();
+    }
+
+    /** No acquire tells of the loss, as the lock belongs to nobody. */
+    @Test
+    void lostLeaseOfALockThatBelongsToNobody_isForgotten() throws Exception {
+        InterProcessLock permit = internals.unowned();
+        lose(permit::acquire);
+        permit.acquire().close();
+        assertThatThrownBy(permit::release).as("before").isInstanceOf(LockLostException.class);
+        lose(permit::acquire);
+        letMinutesPass();
+        permit.acquire().close();
+        assertThatThrownBy(permit::release).as("afterwards").isInstanceOf(IllegalMonitorStateException.class);
     }
 
     @Test
