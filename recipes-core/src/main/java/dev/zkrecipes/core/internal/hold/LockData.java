@@ -162,8 +162,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * Throws if the part of a hold on this path is lost, because the owner may be in the middle of what the lock protects. If all
-     * lost holds are {@linkplain #FORGOTTEN forgotten}, they are closed now instead, with a warning.
+     * Throws if the part of a hold on this path is lost, because the owner may be in the middle of what the lock
+     * protects. If all lost holds are {@linkplain #FORGOTTEN forgotten}, they are closed now instead, with a warning.
      */
     private void requireNoneLost(String path) {
         List<Hold> lost =
