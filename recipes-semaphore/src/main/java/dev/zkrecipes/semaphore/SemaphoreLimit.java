@@ -15,8 +15,7 @@ import java.util.Optional;
  *
  * @param configured the number that all its users name in their code
  * @param current the number in force; another one after a resize
- * @param earlier the greatest number that was in force since it was last as great as {@code current}; not less than
- *     that
+ * @param earlier the greatest number that has been in force so far; not less than {@code current}
  */
 record SemaphoreLimit(int configured, int current, int earlier) {
     private static final String VERSION_LINE = "zkrecipes 1";

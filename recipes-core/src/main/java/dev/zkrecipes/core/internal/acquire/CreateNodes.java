@@ -105,14 +105,16 @@ final class CreateNodes {
      * more.
      */
     List<LockNode> parsed() {
-        if (parsed == null) {
-            parsed = new ArrayList<>(nodes.size());
+        List<LockNode> known = parsed;
+        if (known == null) {
+            known = new ArrayList<>(nodes.size());
             Iterator<OwnNode> each = nodes.iterator();
             for (LockSpec spec : specs) {
-                parsed.add(spec.parseOwn(each.next().name()));
+                known.add(spec.parseOwn(each.next().name()));
             }
+            parsed = known; // only when all are there: a driver may throw
         }
-        return parsed;
+        return known;
     }
 
     /** The first node whose number is too near the end of its path's counter; null if there is none. */

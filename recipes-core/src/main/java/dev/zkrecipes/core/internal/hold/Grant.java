@@ -5,12 +5,15 @@ package dev.zkrecipes.core.internal.hold;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.internal.clean.NodeCleaner;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Completion;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -153,11 +156,6 @@ public final class Grant {
         return false;
     }
 
-    /** Whether every part is held, that is, none has ended or is lost. */
-    boolean isStanding() {
-        return all().noneMatch(part -> part.hasEnded() || part.isLost());
-    }
-
     void requireNotLost() {
         for (Held part : parts) {
             part.requireNotLost();
@@ -228,10 +226,25 @@ public final class Grant {
         var unused = isLost(); // reads the clock: a part whose time is over must end as LOST, not as RELEASED
         Grant ending = only(Held::endAsReleased);
         if (!ending.isEmpty()) {
-            HeldNode.afterEndOf(ending);
+            HeldNode any = ending.nodes().findFirst().orElseThrow();
+            any.scheduler().execute(() -> ending.discard(any.cleaner()));
             ending.all().forEach(Held::tellObserver);
         }
         return CompletableFuture.allOf(nodes().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /**
+     * Hands the nodes to the cleaner together, so that one request deletes them. A node that the end of the session or
+     * of the client has handed over already is left out. On the engine thread.
+     */
+    private void discard(NodeCleaner cleaner) {
+        List<HeldNode> ended = nodes().filter(HeldNode::beginAfterEnd).toList();
+        Iterator<CompletableFuture<Void>> deletions =
+                cleaner.discard(ended.stream().map(HeldNode::node).toList()).iterator();
+        for (HeldNode each : ended) {
+            Completion.forward(deletions.next(), each.gone());
+            each.leave();
+        }
     }
 
     /** Describes the parts for the log, with the path of each node. */

@@ -10,10 +10,8 @@ import dev.zkrecipes.core.internal.clean.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -56,6 +54,10 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
 
     public EngineScheduler scheduler() {
         return scheduler;
+    }
+
+    NodeCleaner cleaner() {
+        return cleaner;
     }
 
     public OwnNode node() {
@@ -196,34 +198,16 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
     }
 
     /** Returns whether the caller is the first, and so has to do what follows from the end. */
-    private boolean beginAfterEnd() {
+    boolean beginAfterEnd() {
         boolean begins = !isSeenTo;
         isSeenTo = true;
         return begins;
     }
 
     /** The session checks the node no longer, and those who stand on it learn of its end. */
-    private void leave() {
+    void leave() {
         session().keepAlive().remove(this);
         settleEnd();
-    }
-
-    /**
-     * Hands the nodes of a released grant to the cleaner together, so that one request deletes them. A node that the
-     * end of the session or of the client has handed over already is left out.
-     */
-    static void afterEndOf(Grant grant) {
-        HeldNode any = (HeldNode) grant.first();
-        any.scheduler.execute(() -> {
-            List<HeldNode> ended = grant.nodes().filter(HeldNode::beginAfterEnd).toList();
-            Iterator<CompletableFuture<Void>> deletions = any.cleaner
-                    .discard(ended.stream().map(HeldNode::node).toList())
-                    .iterator();
-            for (HeldNode each : ended) {
-                Completion.forward(deletions.next(), each.gone);
-                each.leave();
-            }
-        });
     }
 
     @Override

@@ -181,14 +181,7 @@ public final class LockData implements Held.Listener {
             }
             return;
         }
-        log.warn(
-                "The lock {} of {} was lost while {} held it, and its lease was not closed for {} minutes, so it counts as"
-                        + " closed. Close every lease, lost or not, with try-with-resources or release().",
-                lost.get(0).path(),
-                lost.get(0).lock().ownerLabel(),
-                owner == null ? "this process" : "thread " + ownerName(),
-                FORGOTTEN.toMinutes());
-        lost.forEach(hold -> hold.beginClosing(false));
+        closeForgotten(lost);
     }
 
     /**
@@ -202,8 +195,24 @@ public final class LockData implements Held.Listener {
         mayHaveLost = false; // before the look: a loss that comes meanwhile sets it again
         long before = clock.getAsLong() - FORGOTTEN.toNanos();
         List<Hold> lost = all().filter(Hold::isLost).toList();
-        lost.stream().filter(hold -> hold.wasLostBefore(before)).forEach(hold -> hold.beginClosing(false));
-        mayHaveLost |= lost.stream().anyMatch(hold -> !hold.isClosed());
+        closeForgotten(lost.stream().filter(hold -> hold.wasLostBefore(before)).toList());
+        if (!lost.stream().allMatch(Hold::isClosed)) {
+            mayHaveLost = true;
+        }
+    }
+
+    /** Closes lost holds in place of their owner, with one warning. */
+    private void closeForgotten(List<Hold> lost) {
+        lost.stream()
+                .findFirst()
+                .ifPresent(any -> log.warn(
+                        "The lock {} of {} was lost while {} held it, and its lease was not closed for {} minutes, so it"
+                                + " counts as closed. Close every lease, lost or not, with try-with-resources or release().",
+                        any.path(),
+                        any.lock().ownerLabel(),
+                        owner == null ? "this process" : "thread " + ownerName(),
+                        FORGOTTEN.toMinutes()));
+        lost.forEach(hold -> hold.beginClosing(false));
     }
 
     /** Throws if any hold is lost. A hold that its owner has forgotten, see {@link #FORGOTTEN}, is closed instead. */
