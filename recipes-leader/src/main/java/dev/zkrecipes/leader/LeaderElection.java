@@ -76,6 +76,9 @@ public final class LeaderElection implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(LeaderElection.class);
     private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
+    /** As Curator's {@code LeaderLatch} names its nodes, so that both stand in one queue. */
+    private static final String NODE_NAME = "latch-";
+
     private static final String BESIDE_A_SELECTOR =
             ". If that is a node of Curator's LeaderSelector (lock-), it leads beside a leader of this kind";
 
@@ -88,9 +91,6 @@ public final class LeaderElection implements AutoCloseable {
     // monitor, because at the end of the stack ReentrantLock may throw and stay locked.
     private final Object guard = new Object();
     private final List<CompletableFuture<Optional<Term>>> waiting = new ArrayList<>();
-    /** As Curator's {@code LeaderLatch} names them, so that both stand in one queue. */
-    private static final String NODE_NAME = "latch-";
-
     private boolean isCandidate;
     private @Nullable LockException refusal; // why it is no candidate any more
     private @Nullable CompletableFuture<?> request; // under way; only ever cancelled
