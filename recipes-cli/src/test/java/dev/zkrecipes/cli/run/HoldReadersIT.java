@@ -74,11 +74,15 @@ class HoldReadersIT {
         }
     }
 
-    /** Reads from a socket, each end of which is closed in one direction, as a coprocess of ksh does. */
+    /**
+     * Reads from a socket, each end of which is closed in one direction, as a coprocess of ksh does. {@code timeout}
+     * stands between.
+     */
     private static String readingFromASocket(String path, String then) {
         return "exec perl -MSocket -e 'socketpair(my $in, my $out, AF_UNIX, SOCK_STREAM, 0) or die; shutdown $in, 1;"
                 + " shutdown $out, 0; if (!fork) { open STDOUT, \">&\", $out; close $in; close $out;"
-                + " exec $ENV{ZKLOCK}, \"hold\", \"--grace\", 1, \"-w\", 90, \"" + path + "\" } close $out;"
+                + " exec \"timeout\", 600, $ENV{ZKLOCK}, \"hold\", \"--grace\", 1, \"-w\", 90, \"" + path
+                + "\" } close $out;"
                 + " $| = 1; <$in>; " + then + "; print \"script $$\\n\"; sleep 1 while 1'";
     }
 
