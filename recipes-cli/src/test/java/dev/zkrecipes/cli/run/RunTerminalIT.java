@@ -141,14 +141,15 @@ class RunTerminalIT {
         Path file = Files.writeString(
                 folder.resolve("script"),
                 "ulimit -c 0; cd '" + folder + "'; set -- " + tool + "\n" + script.replace('!', '|') + "\n");
-        String start = String.join(" ", RunningZkLock.interruptible()) + " bash " + (script.contains("fg") ? "-m " : "")
-                + file;
+        String bash = String.join(" ", RunningZkLock.interruptible()) + " bash " + (script.contains("fg") ? "-m " : "");
+        // The terminal stays open until all of it was read: `script` may drop what is written just before the end.
+        String start = "trap : INT QUIT; " + bash + file + "; echo \"ENDED $?\"; exec sleep 1000";
         try (Terminal terminal = new Terminal(connect, start)) {
             terminal.awaitScreen("KEYS");
             if (!keys.equals("none")) {
                 terminal.type(KEYS.getOrDefault(keys, keys + "\n"));
             }
-            terminal.awaitExit();
+            terminal.awaitScreen("ENDED \\d+\r\n");
             return terminal.screen()
                     .replaceAll("line 2: +[0-9]+ +", "")
                     .lines()
