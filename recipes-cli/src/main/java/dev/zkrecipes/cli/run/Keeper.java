@@ -12,6 +12,7 @@ import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.cli.run.Settings.Reaction;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -38,8 +39,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
@@ -74,10 +73,6 @@ public final class Keeper {
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
     /** The number of the signal TERM. */
     private static final int TERM = 15;
-
-    // Parts of messages of core: why a lease is lost, and the kind of a node that belongs to another recipe.
-    private static final Pattern REASON = Pattern.compile("\\(node [^)]*\\): (.*?)(;|$)");
-    private static final Pattern NODE_OF_ANOTHER = Pattern.compile("-(lock-|latch-|__READ__|__WRIT__|lease\\.)");
 
     private final Settings settings;
     private final ConnectOptions connection;
@@ -301,9 +296,8 @@ public final class Keeper {
     /** Returns which other recipe uses the path, if that is what an error is about. */
     private Optional<LockChoice.Mode> otherKind(LockException error, ZooKeeperClient client)
             throws InterruptedException {
-        Matcher node = NODE_OF_ANOTHER.matcher(String.valueOf(error.getMessage()));
-        if (node.find()) {
-            return Optional.of(LockChoice.Mode.of(node.group(1)));
+        if (error instanceof IncompatibleNodeException other) {
+            return LockChoice.Mode.ofNode(other.node());
         }
         // A semaphore reads the data of the path before its nodes, so its error names no node. The nodes are read
         // here.
@@ -311,11 +305,11 @@ public final class Keeper {
             try {
                 return new InterProcessMutex(client, settings.lock().paths().get(0))
                         .participants().stream().findFirst().map(any -> LockChoice.Mode.MUTEX);
+            } catch (IncompatibleNodeException e) {
+                return LockChoice.Mode.ofNode(e.node())
+                        .filter(mode -> mode != LockChoice.Mode.SEMAPHORE); // otherwise the error is about the limit
             } catch (LockException e) {
-                Matcher found = NODE_OF_ANOTHER.matcher(String.valueOf(e.getMessage()));
-                return found.find() && !found.group(1).equals("lease.") // otherwise the error is about the limit
-                        ? Optional.of(LockChoice.Mode.of(found.group(1)))
-                        : Optional.empty();
+                return Optional.empty();
             }
         }
         return Optional.empty();
@@ -430,13 +424,12 @@ public final class Keeper {
         return lost;
     }
 
-    /** Returns why a lease is lost, which only the message of an error tells. */
+    /** Returns why a lease is lost, which only an error tells. */
     private static String reason(Lease lease) {
         try {
             lease.fencingToken();
         } catch (LockLostException e) {
-            Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
-            return reason.find() ? reason.group(1) : ExitCodes.message(e);
+            return e.reason();
         } catch (RuntimeException e) {
             // The lease was closed meanwhile.
         }

@@ -256,11 +256,17 @@ class ConnectionTroubleIT {
             assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
             proxy.refuse();
             trouble(client, "since the connection was lost: ");
+            assertThat(client.connectionTrouble())
+                    .get()
+                    .satisfies(why -> assertThat(why)
+                            .hasMessageStartingWith(proxy.connectString())
+                            .hasMessageNotContaining("since the connection was lost"));
             proxy.accept();
             InterProcessMutex mutex = new InterProcessMutex(client, "/trouble-over");
             Soon.await()
                     .ignoreExceptions()
                     .untilAsserted(() -> mutex.tryAcquire().orElseThrow().close());
+            assertThat(client.connectionTrouble()).isEmpty();
         }
     }
 

@@ -228,6 +228,11 @@ public final class ClientConnection {
     public LockException missing(String consequence) {
         return trouble.error(consequence);
     }
+    /** The reason alone for which the connection is missing; empty if there is one or the reason is not known. */
+    public Optional<LockException> trouble() {
+        return trouble.reason();
+    }
+
 
     /** Names the servers, the state and the session, for people to read. */
     String describe() {

@@ -213,7 +213,9 @@ class ForeignLockOnClientTest {
         assertThatThrownBy(lock::acquire)
                 .isInstanceOf(LockLostException.class)
                 .hasMessageContaining("/locks/other")
-                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows");
+                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows;")
+                .extracting("reason")
+                .isEqualTo("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows");
         lease.close();
         assertThat(told).filteredOn(each -> each.startsWith("release")).hasSize(1);
         lock.acquire().close();

@@ -59,7 +59,9 @@ class LockQueueTest {
                 .hasMessageStartingWith("the lock path /locks/orders has the child /locks/orders/leases, ")
                 .hasMessageContaining("InterProcessSemaphoreMutex")
                 .hasMessageContaining("another path")
-                .hasMessageEndingWith("delete /locks/orders/leases and /locks/orders/locks once nobody uses Curator's");
+                .hasMessageEndingWith("delete /locks/orders/leases and /locks/orders/locks once nobody uses Curator's")
+                .extracting("node")
+                .isEqualTo("leases");
         assertThat(queueOf(List.of("locks", "lease", "leases2", "Leases")).nodes())
                 .isEmpty();
     }
@@ -111,7 +113,9 @@ class LockQueueTest {
         assertThatThrownBy(() -> queueOf(List.of("lock-0000000001", "evil\n-0000000001")))
                 .isExactlyInstanceOf(IncompatibleNodeException.class)
                 .hasMessageContaining("/locks/orders")
-                .hasMessageContaining("evil\\u000a-0000000001");
+                .hasMessageContaining("evil\\u000a-0000000001")
+                .extracting("node")
+                .isEqualTo("evil\n-0000000001");
     }
 
     @Test
