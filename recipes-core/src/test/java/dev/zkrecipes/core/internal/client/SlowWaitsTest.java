@@ -71,9 +71,13 @@ class SlowWaitsTest {
 
     @CanIgnoreReturnValue
     private CompletableFuture<Lease> waiting(String path, LockDriver driver) {
-        CompletableFuture<Lease> asked = new LockInternals(client, path, driver, LockOptions.defaults())
-                .unowned()
-                .acquireAsync();
+        return waiting(path, driver, LockOptions.defaults());
+    }
+
+    @CanIgnoreReturnValue
+    private CompletableFuture<Lease> waiting(String path, LockDriver driver, LockOptions options) {
+        CompletableFuture<Lease> asked =
+                new LockInternals(client, path, driver, options).unowned().acquireAsync();
         scheduler.engine.run();
         return asked;
     }
@@ -155,11 +159,11 @@ class SlowWaitsTest {
         assertThat(warnings(Duration.ofSeconds(2))).singleElement(STRING).contains("place 2 of 2, held by unknown");
     }
 
-    /** It waits for as long as another leads. */
+    /** As a candidate for leadership, it waits for as long as another leads. */
     @Test
-    void candidateForLeadership_isNotSlow() {
-        operations.add("0123456789abcdef0123456789abcdef-latch-0000000000");
-        waiting("/leader", "latch-");
+    void requestThatStandsBy_isNotSlow() {
+        operations.add(HOLDER);
+        waiting("/locks/orders", new TestDriver("lock-"), LockOptions.defaults().withStandby());
         assertThat(asked(Duration.ofMinutes(5))).isEmpty();
         assertThat(told).isEmpty();
     }
