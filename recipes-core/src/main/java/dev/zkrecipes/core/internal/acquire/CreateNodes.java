@@ -188,7 +188,7 @@ final class CreateNodes {
         long size = PacketLimit.AROUND_OPERATIONS;
         for (int i = 0; i < nodes.size(); i++) {
             size += PacketLimit.sizeOfCreate(
-                    nodes.get(i).prefix(), data.get(i), specs.get(i).acl());
+                    nodes.get(i).prefix(), data.get(i), specs.get(i).aclSize());
         }
         if (size > limit) {
             throw new LockLimitException("lock " + describe() + ": the request for "
