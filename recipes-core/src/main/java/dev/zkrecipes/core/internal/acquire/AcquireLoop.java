@@ -79,9 +79,20 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         PAUSED
     }
 
+    /** The committed writes that it has seen since it last began to wait, or lost its connection. */
+    private enum Proofs {
+        NONE,
+        ONE,
+        SEVERAL;
+
+        Proofs andOne() {
+            return this == NONE ? ONE : SEVERAL;
+        }
+    }
+
     private @Nullable CreateNodes creation; // its nodes, from their create until they are held or discarded
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
-    private int proofs; // committed writes seen since it last started waiting
+    private Proofs proofs = Proofs.NONE;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
         super(requests, group, mode, Step.SEEKING, Step.PAUSED);
@@ -245,7 +256,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     /** The nodes exist: a write that was committed just now proves that, and the list was taken after the write. */
     private void onListed(ChildrenSnapshot taken) {
         if (taken.code() != Code.OK || creation().isAsChecked(taken)) {
-            proofs = 1; // the create
+            proofs = Proofs.ONE; // the create
             decide(taken);
         } else {
             checkAccess();
@@ -426,7 +437,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     private void await(ChildrenSnapshot taken, List<Decision> decided) {
         become(Step.WAITING);
         seenBusy = true;
-        proofs = 0;
+        proofs = Proofs.NONE;
         if (places.isEmpty()) {
             enterQueues(taken);
         }
@@ -482,7 +493,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
      */
     private void askForList() {
         become(Step.LISTING);
-        if (!session().isFreshlyProven() && proofs < 2) {
+        if (!session().isFreshlyProven() && proofs != Proofs.SEVERAL) {
             session().prove(group.paths().get(0), inThisState(this::noteProof));
         }
         session().lists().ask(group.query(), inThisState(this::decide));
@@ -496,7 +507,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
      */
     private void grantWhenProven() {
         Session session = session();
-        boolean proven = session.isFreshlyProven() || proofs > 1 || (proofs == 1 && session.isProven());
+        boolean proven =
+                session.isFreshlyProven() || proofs == Proofs.SEVERAL || (proofs == Proofs.ONE && session.isProven());
         // A second extra write would not help: on a connection this slow no lease is ever valid.
         if (proven && !session.isOutlived()) {
             grant();
@@ -525,7 +537,9 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     private void noteProof(Answer<?> answer) {
-        proofs += answer.isOk() ? 1 : 0;
+        if (answer.isOk()) {
+            proofs = proofs.andOne();
+        }
     }
 
     /** Turns the nodes into held ones. The time that a hold may last begins before anybody is told of the grant. */
@@ -556,7 +570,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     @Override
     void retryOrFail(String what, Answer<?> answer, Runnable again) {
-        proofs = 0; // they were seen on another connection
+        proofs = Proofs.NONE; // they were seen on another connection
         super.retryOrFail(what, answer, again);
     }
 
