@@ -14,6 +14,7 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.GrantingDriver;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.WaitingScheduler;
@@ -94,6 +95,18 @@ class ForgottenLeaseTest {
         letMinutesPass();
         assertTellsOfTheLoss(lock);
         lock.acquire().close();
+    }
+
+    /** By its own clock, while the engine is late. The time until the lease counts as closed runs from then. */
+    @Test
+    void threadThatIsToldOfTheLossBeforeTheEngineKnows_isToldForMinutesOnly() throws Exception {
+        lock.acquire();
+        scheduler.ahead = MOST;
+        assertTellsOfTheLoss(lock);
+        scheduler.ahead = MOST.plus(LockData.FORGOTTEN).minusMillis(1);
+        assertTellsOfTheLoss(lock);
+        scheduler.ahead = MOST.plus(LockData.FORGOTTEN);
+        assertThat(printedByAcquire()).contains("its lease was not closed for 5 minutes");
     }
 
     /** As in {@code acquire(); try { inner(); } finally { release(); }}, where nobody has the lease. */
@@ -215,6 +228,30 @@ class ForgottenLeaseTest {
     }
 
     /** No acquire tells of the loss, as the lock belongs to nobody. */
+    /** What counts as closed gives back all of its nodes, so none of them may be taken once more. */
+    @Test
+    void leaseThatCountsAsClosed_isNotReenteredInPart() throws Exception {
+        InterProcessLock both = LockGroups.together(
+                List.of(
+                        granting("/locks/one").threadOwned(),
+                        granting("/locks/other").threadOwned()),
+                LockOptions.defaults());
+        Hold others = (Hold) granting("/locks/other").instanceOwned().acquire();
+        Hold lost = (Hold) both.acquire();
+        LockData data = LockData.ofThread(Thread.currentThread(), scheduler::nanoTime, useless -> {});
+        Hold.open(others.lock(), others.grant(), data, null);
+        Hold.open(lost.lock(), lost.grant(), data, null);
+        lost.grant().nodes().toList().get(1).lose("played");
+        scheduler.engine.run();
+        assertThatThrownBy(data::requireNoneLost).isInstanceOf(LockLostException.class);
+        letMinutesPass();
+        assertThatThrownBy(() -> data.grantToReenter(lost.group(), null)).isInstanceOf(LockRefusedException.class);
+    }
+
+    private LockInternals granting(String path) {
+        return new LockInternals(client, path, new GrantingDriver(), LockOptions.defaults());
+    }
+
     @Test
     void lostLeaseOfALockThatBelongsToNobody_isForgotten() throws Exception {
         InterProcessLock permit = internals.unowned();
