@@ -547,9 +547,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
-            HoldLimit limit = group.holdAtMost()
-                    .map(most -> new HoldLimit(requests.scheduler(), most))
-                    .orElse(null);
+            HoldLimit limit = HoldLimit.of(group, requests.scheduler());
             held.add(new HeldNode(group.all().get(i), nodes.get(i), limit, requests.scheduler(), requests.cleaner));
             held.get(i).limitTime();
         }
