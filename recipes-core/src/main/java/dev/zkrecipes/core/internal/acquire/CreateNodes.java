@@ -140,7 +140,7 @@ final class CreateNodes {
             long sentAt = requests.scheduler().nanoTime();
             OwnNode node = nodes.get(0);
             List<ACL> acl = specs.get(0).acl();
-            long newest = requests.newest;
+            long newest = requests.newest();
             session.zk().createEphemeralSequential(node.prefix(), data.get(0), acl, answer -> {
                 if (answer.isOk()) {
                     long zxid = answer.value().stat().getCzxid();
@@ -207,7 +207,7 @@ final class CreateNodes {
     void sendTogether(Consumer<Answer<?>> done) {
         admit();
         long sentAt = requests.scheduler().nanoTime();
-        long newest = requests.newest;
+        long newest = requests.newest();
         session.zk().multi(operations(), answer -> {
             note(answer, sentAt, newest);
             done.accept(answer);

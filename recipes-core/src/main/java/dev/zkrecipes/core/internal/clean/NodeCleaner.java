@@ -334,7 +334,7 @@ public final class NodeCleaner implements SessionSource.User {
      * looked for a moment too early, and missed, is looked for again.
      */
     void onFound(OwnNode node) {
-        node.createdTogether.forEach(this::lookFor);
+        node.createdTogether().forEach(this::lookFor);
     }
 
     boolean isRefusedOn(String lockPath) {

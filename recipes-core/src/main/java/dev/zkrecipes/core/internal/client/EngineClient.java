@@ -121,10 +121,10 @@ public final class EngineClient {
                 closing::get,
                 () -> cleaner().wake(),
                 () -> holds().lookForDeadOwners());
-        this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source, connection::requestTimeout);
+        this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source(), connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
-                sessions.source,
+                sessions.source(),
                 cleaner,
                 pauses,
                 OwnerLabel.encode(settings.ownerLabel()),
@@ -143,7 +143,7 @@ public final class EngineClient {
             client.closeOnShutdown();
         }
         client.connection.begin();
-        client.scheduler.execute(client.sessions.source::start);
+        client.scheduler.execute(client.sessions.source()::start);
         return client;
     }
 
@@ -436,7 +436,7 @@ public final class EngineClient {
      * whoever waits for a deletion is told that it is over.
      */
     private void closeHandles(List<KeepAlive.CheckedNode> held) {
-        sessions.source.stop();
+        sessions.source().stop();
         List<Session> open = sessions.living();
         scheduler.executeBlocking(() -> {
             each(open, session -> session.zk().close());
@@ -470,7 +470,7 @@ public final class EngineClient {
                 "the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
         each(held, KeepAlive.CheckedNode::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
-        sessions.source.stop();
+        sessions.source().stop();
         // A session counts as living until the close of every handle has begun, so a repetition finds all of them.
         List<Session> open = sessions.living();
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));

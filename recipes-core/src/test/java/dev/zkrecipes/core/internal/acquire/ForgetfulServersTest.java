@@ -56,7 +56,7 @@ class ForgetfulServersTest {
         CreateNodes older = new CreateNodes(requests, group(1), session());
         assertThat(PrintedWhile.running(() -> {
                     older.send(answer -> {});
-                    requests.made(older.nodes.get(0), 1000, requests.newest);
+                    requests.made(older.nodes.get(0), 1000, requests.newest());
                     fixture.scheduler.run();
                 }))
                 .isEmpty();
