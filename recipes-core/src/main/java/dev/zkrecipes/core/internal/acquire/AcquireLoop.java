@@ -552,9 +552,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             held.get(i).limitTime();
         }
         creation = null; // from now on, the nodes are those of the grant
-        for (int i = 0; i < held.size(); i++) {
-            session().keepAlive().add(held.get(i));
-        }
+        held.forEach(session().keepAlive()::add);
         for (int i = 0; i < places.size(); i++) {
             nodes.get(i).seenAlone(places.get(i).isAlone());
             // The watch of the node stays, and from now on tells the holder.

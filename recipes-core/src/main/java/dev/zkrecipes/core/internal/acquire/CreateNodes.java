@@ -69,9 +69,9 @@ final class CreateNodes {
         this.specs = group.all();
         this.nodes = new ArrayList<>(specs.size());
         this.data = new ArrayList<>(specs.size());
-        for (int i = 0; i < specs.size(); i++) {
-            nodes.add(new OwnNode(session, specs.get(i), requests.scheduler().random()));
-            data.add(requests.nodeData(specs.get(i), group.options()));
+        for (LockSpec spec : specs) {
+            nodes.add(new OwnNode(session, spec, requests.scheduler().random()));
+            data.add(requests.nodeData(spec, group.options()));
         }
         if (nodes.size() > 1) {
             // If the cleaner finds one of them later, it looks for the others, too.
@@ -164,8 +164,8 @@ final class CreateNodes {
     private void admit() {
         try {
             long size = 0;
-            for (int i = 0; i < nodes.size(); i++) {
-                size += nodes.get(i).sizeAtEnd();
+            for (OwnNode node : nodes) {
+                size += node.sizeAtEnd();
             }
             session.nodes().requireRoom(this::describe, size);
             requireSmall();
@@ -258,8 +258,8 @@ final class CreateNodes {
 
     /** Whether it is known that the client has the rights that the locks' own ACLs name. */
     boolean knowsRights() {
-        for (int i = 0; i < specs.size(); i++) {
-            if (!session.checkedAcls().knows(specs.get(i))) {
+        for (LockSpec spec : specs) {
+            if (!session.checkedAcls().knows(spec)) {
                 return false;
             }
         }

@@ -135,8 +135,8 @@ public final class Requests {
      * thread.
      */
     void tell(Session session, List<String> paths, ChildrenSnapshot list) {
-        for (int i = 0; i < paths.size() && !queues.isEmpty(); i++) {
-            QueueView view = queues.get(new QueueKey(session, paths.get(i)));
+        for (String path : paths) {
+            QueueView view = queues.isEmpty() ? null : queues.get(new QueueKey(session, path));
             if (view != null) {
                 view.accept(list);
             }
