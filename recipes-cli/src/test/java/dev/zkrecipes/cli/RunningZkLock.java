@@ -95,9 +95,9 @@ public final class RunningZkLock implements AutoCloseable {
     }
 
     /**
-     * Sets the environment of a test: the jar and the JVM of this build, the variables of the test, and no other variable
-     * of {@code zklock}. Unless the test has a JDK of its own, there is an archive of classes already: otherwise the first
-     * test would make it and may be one that kills, and all others would load classes for a second.
+     * Sets the environment of a test: the jar and the JVM of this build, the variables of the test, and no other
+     * variable of {@code zklock}. Unless the test has a JDK of its own, there is an archive of classes already:
+     * otherwise the first test would make it and may be one that kills, and all others would load classes for a second.
      */
     public static void prepare(Map<String, String> environment, Map<String, String> own) throws IOException {
         environment.keySet().removeIf(name -> name.startsWith("ZKLOCK_"));

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** {@code zklock hold} beside a {@link ScriptedKeeper}: which scripts have the lock, how long, and who is ended by a loss. */
+/** {@code zklock hold} beside a {@link ScriptedKeeper}: how long a script has the lock, and whom a loss ends. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HoldTest {
     private static final String FOREVER = "; while :; do sleep 0.1; done";

@@ -324,7 +324,10 @@ class KeeperIT {
         }
     }
 
-    /** Such as one of another user: the launcher gives up on it after the KILL, when the keeper has begun to end it, too. */
+    /**
+     * The launcher gives up after the KILL on a process of another user, when the keeper has begun to end it, too. What
+     * the keeper has begun must not end the next term.
+     */
     @Test
     void whatOutlivesItsTerm_endsNoLaterOne() throws IOException {
         Path gone = folder.resolve("gone");

@@ -240,7 +240,7 @@ class LauncherTest {
                         >= 3);
     }
 
-    /** The launcher and its keeper were stopped, as Ctrl-Z or a hibernation does, and the launcher is the first to go on. */
+    /** Both were stopped, as Ctrl-Z or a hibernation does, and the launcher is the first to go on. */
     @Test
     void launcherThatStoodStill_isNoReasonToEndTheCommand() throws IOException, InterruptedException {
         keeper.upon("go", "grant 0.4").upon("ask", "until [ -e answer ]; do sleep 0.1; done; echo +alive");
@@ -324,7 +324,10 @@ class LauncherTest {
         }
     }
 
-    /** The filler sleeps only when the pipe is full. The shell itself says there what has ended its children, so it must not. */
+    /**
+     * The filler sleeps only when the pipe is full. The shell writes nothing there: it would say what has ended its
+     * children, and wait for a reader.
+     */
     @Test
     void fullStandardError_keepsNeitherTheCommandNorTheLock() throws IOException, InterruptedException {
         String fill = "cat /dev/zero >&2 & echo filler $!; exec 2>/dev/null; ";

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code zklock run} as it is shipped, launcher and JVM: when the lock is lost, and when one of the two is killed or stopped. */
+/** {@code zklock run} as it is shipped, launcher and JVM: when the lock is lost, and when one of the two is killed. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class RunLossIT {
