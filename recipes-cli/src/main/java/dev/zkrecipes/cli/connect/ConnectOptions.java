@@ -420,7 +420,7 @@ public final class ConnectOptions {
     private Given hosts(Optional<ClientFile> settings, String file) {
         Optional<Given> inFile = settings.flatMap(ClientFile::connectString)
                 .map(hosts -> new Given(hosts, file + ": " + ClientFile.CONNECT));
-        Optional<Given> inEnvironment = variable(CONNECT);
+        Optional<Given> inEnvironment = given(CONNECT);
         return Optional.ofNullable(connect)
                 .map(hosts -> new Given(hosts, "--connect"))
                 .or(() -> config == null ? inEnvironment : inFile)
@@ -438,7 +438,7 @@ public final class ConnectOptions {
             all.addAll(checked(file.source(), () -> Credential.read(path(file.value()), "the file")));
             warnOfReaders(path(file.value()));
         });
-        variable(AUTH)
+        given(AUTH)
                 .ifPresent(lines -> all.addAll(checked(
                         lines.source(),
                         () -> Credential.parseLines(lines.value().lines().toList(), "its value"))));
@@ -468,14 +468,21 @@ public final class ConnectOptions {
     }
 
     private Optional<Given> given(@Nullable String value, String option, String variable) {
-        return Optional.ofNullable(value).map(each -> new Given(each, option)).or(() -> variable(variable));
+        return Optional.ofNullable(value).map(each -> new Given(each, option)).or(() -> given(variable));
     }
 
-    /** Reads an environment variable. An empty variable counts as unset. */
-    private Optional<Given> variable(String name) {
-        return Optional.ofNullable(environment.get(name))
-                .filter(value -> !value.isBlank())
-                .map(value -> new Given(value, "$" + name));
+    private Optional<Given> given(String variable) {
+        return variable(variable).map(value -> new Given(value, "$" + variable));
+    }
+
+    /**
+     * Reads an environment variable.
+     *
+     * @param name the name of the variable
+     * @return its value; empty if it is not set or blank
+     */
+    public Optional<String> variable(String name) {
+        return Optional.ofNullable(environment.get(name)).filter(value -> !value.isBlank());
     }
 
     /** Turns an invalid value into an error that names the value's source. */

@@ -7,8 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -23,24 +21,20 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("H116")
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
-class BesideFlockIT {
+class BesideFlockTest {
     @TempDir
     private Path folder;
 
-    private final EmbeddedZooKeeper server;
-
-    BesideFlockIT(EmbeddedZooKeeper server) {
+    BesideFlockTest() {
         Tool.FLOCK.require();
         Tool.BASH.require();
-        this.server = server;
     }
 
     private record Printed(int code, String out, String err) {}
 
     private Printed script(String script, String tool) throws IOException, InterruptedException {
         String before = "cd '" + folder + "'; exec </dev/null; set -- " + tool + "\n";
-        try (RunningZkLock bash = RunningZkLock.script(folder, server, before + script)) {
+        try (RunningZkLock bash = new ScriptedKeeper(folder).script("bash", before + script)) {
             return new Printed(bash.awaitExit(), bash.bytesOfOut(), bash.err());
         }
     }

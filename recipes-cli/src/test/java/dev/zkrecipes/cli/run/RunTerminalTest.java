@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.Tool;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -19,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,8 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code zklock run} at a real terminal, which {@code script} of util-linux makes. */
-class RunTerminalIT {
+/** {@code zklock run} at a real terminal, which {@code script} of util-linux makes, with a {@link ScriptedKeeper}. */
+class RunTerminalTest {
     private static final Map<String, String> KEYS = Map.of("interrupt", "\003", "quit", "\034");
 
     @TempDir
@@ -46,11 +44,11 @@ class RunTerminalIT {
         private final Thread reader;
         private final StringBuilder shown = new StringBuilder();
 
-        Terminal(String connect, String command) throws IOException {
-            ProcessBuilder builder =
-                    new ProcessBuilder("script", "-qec", command, "/dev/null").redirectErrorStream(true);
-            RunningZkLock.prepare(builder.environment());
-            builder.environment().put("ZKLOCK_CONNECT", connect);
+        Terminal(ScriptedKeeper keeper, String command) throws IOException {
+            // The terminal stays open until all of it was read: `script` may drop what is written just before the end.
+            String stays = "trap : INT QUIT; " + command + "\necho \"ENDED $?\"; exec sleep 1000";
+            ProcessBuilder builder = new ProcessBuilder("script", "-qec", stays, "/dev/null").redirectErrorStream(true);
+            RunningZkLock.prepare(builder.environment(), keeper.environment());
             builder.environment().put("TERM", "dumb");
             process = builder.start();
             reader = new Thread(this::read, "reads the screen");
@@ -74,12 +72,10 @@ class RunTerminalIT {
                     .until(() -> shows(pattern));
         }
 
-        int awaitExit() throws InterruptedException {
-            assertThat(process.waitFor(RunningZkLock.LIMIT.toSeconds(), TimeUnit.SECONDS))
-                    .as(() -> "ended; screen: " + screen())
-                    .isTrue();
-            reader.join(RunningZkLock.LIMIT.toMillis()); // what it has shown last may not have been read
-            return process.exitValue();
+        /** Waits for the end of the command, and returns its exit code. */
+        int awaitExit() {
+            awaitScreen("ENDED \\d+\r\n");
+            return Integer.parseInt(screen().replaceAll("(?s).*ENDED (\\d+)\r\n.*", "$1"));
         }
 
         private boolean shows(String pattern) {
@@ -128,28 +124,21 @@ class RunTerminalIT {
     @Tag("H116")
     void terminal_isTheCommands_asUnderFlock(String script, String keys) throws IOException, InterruptedException {
         Tool.FLOCK.require();
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
-            String connect = server.connectString();
-            String lock = folder.resolve("lock").toString();
-            assertThat(shown(connect, script, keys, RunningZkLock.LAUNCHER + " run /beside"))
-                    .isEqualTo(shown(connect, script, keys, "flock " + lock));
-        }
+        assertThat(shown(script, keys, RunningZkLock.LAUNCHER + " run /beside"))
+                .isEqualTo(shown(script, keys, "flock " + folder.resolve("lock")));
     }
 
-    private List<String> shown(String connect, String script, String keys, String tool)
-            throws IOException, InterruptedException {
+    private List<String> shown(String script, String keys, String tool) throws IOException, InterruptedException {
         Path file = Files.writeString(
                 folder.resolve("script"),
                 "ulimit -c 0; cd '" + folder + "'; set -- " + tool + "\n" + script.replace('!', '|') + "\n");
         String bash = String.join(" ", RunningZkLock.interruptible()) + " bash " + (script.contains("fg") ? "-m " : "");
-        // The terminal stays open until all of it was read: `script` may drop what is written just before the end.
-        String start = "trap : INT QUIT; " + bash + file + "; echo \"ENDED $?\"; exec sleep 1000";
-        try (Terminal terminal = new Terminal(connect, start)) {
+        try (Terminal terminal = new Terminal(new ScriptedKeeper(folder), bash + file)) {
             terminal.awaitScreen("KEYS");
             if (!keys.equals("none")) {
                 terminal.type(KEYS.getOrDefault(keys, keys + "\n"));
             }
-            terminal.awaitScreen("ENDED \\d+\r\n");
+            terminal.awaitExit();
             return terminal.screen()
                     .replaceAll("line 2: +[0-9]+ +", "")
                     .lines()
@@ -167,9 +156,8 @@ class RunTerminalIT {
 
     @Test
     void interactiveShell_hasTheTerminalAndJobControl() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                Terminal terminal = new Terminal(
-                        server.connectString(), zklock("run /terminal env 'PS1=ready> ' bash --norc --noprofile -i"))) {
+        try (Terminal terminal = new Terminal(
+                new ScriptedKeeper(folder), zklock("run /terminal env 'PS1=ready> ' bash --norc --noprofile -i"))) {
             terminal.awaitScreen("ready> ");
             terminal.type("ps -o pgid= -o tpgid= -p $$ | awk '{ print ($1 != $2) ? \"has\" : \"lacks\", \"jobs\" }'\n");
             terminal.awaitScreen("(has|lacks) jobs");
@@ -180,33 +168,29 @@ class RunTerminalIT {
             terminal.type("exit 5\n");
             assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(5);
             assertThat(terminal.screen()).contains("has jobs").doesNotContain("no job control");
-            assertThat(server.children("/terminal")).isEmpty();
         }
     }
 
     @Test
     void interruptAtTheTerminal_endsTheCommand() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                Terminal terminal = new Terminal(
-                        server.connectString(), zklock("run /terminal sh -c 'echo up; exec sleep 1000'"))) {
+        try (Terminal terminal =
+                new Terminal(new ScriptedKeeper(folder), zklock("run /terminal sh -c 'echo up; exec sleep 1000'"))) {
             terminal.awaitScreen("up\r\n");
             terminal.type("\003");
             assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(130);
-            assertThat(server.children("/terminal")).isEmpty();
         }
     }
 
     /** The command is a shell that has given the terminal to the job which it runs. */
     @Test
     void loss_bringsTheTerminalBackToTheScript() throws IOException, InterruptedException {
-        String shell = zklock("run --grace 0.1 /terminal bash --norc --noprofile -i");
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                Terminal terminal = new Terminal(
-                        server.connectString(), shell + "; echo \"code $?\"; read -r x; echo \"got $x\"")) {
+        ScriptedKeeper keeper = new ScriptedKeeper(folder);
+        String shell = zklock("run --grace=0.1 /terminal bash --norc --noprofile -i");
+        try (Terminal terminal = new Terminal(keeper, shell + "; echo \"code $?\"; read -r x; echo \"got $x\"")) {
             terminal.awaitScreen("bash-");
             terminal.type("sh -c 'echo in the job; exec sleep 1000'\n");
             terminal.awaitScreen("\r\nin the job\r\n");
-            server.deleteNode("/terminal/" + server.children("/terminal").get(0));
+            keeper.lose();
             terminal.awaitScreen("code 76");
             terminal.type("words\n");
             terminal.awaitScreen("got words");
@@ -216,9 +200,8 @@ class RunTerminalIT {
 
     @Test
     void jobStoppedAtTheTerminal_continuesInTheForeground() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                Terminal terminal =
-                        new Terminal(server.connectString(), "env 'PS1=ready> ' bash --norc --noprofile -i")) {
+        try (Terminal terminal =
+                new Terminal(new ScriptedKeeper(folder), "env 'PS1=ready> ' bash --norc --noprofile -i")) {
             terminal.awaitScreen("ready> ");
             terminal.type(zklock("run /terminal sh -c 'echo up; read -r line; echo \"got $line\"; exit 6'") + "\n");
             terminal.awaitScreen("\r\nup\r\n");
@@ -231,25 +214,6 @@ class RunTerminalIT {
             terminal.awaitScreen("code 6");
             terminal.type("exit\n");
             assertThat(terminal.awaitExit()).as(terminal.screen()).isZero();
-        }
-    }
-
-    /** As when all processes of a service get TERM. The command may have reasons to continue. */
-    @Test
-    void signalToTheKeeper_doesNotEndTheLockBeforeTheCommand() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                Terminal terminal = new Terminal(
-                        server.connectString(),
-                        zklock("run /terminal sh -c 'echo zklock $PPID.; read -r line; echo \"got $line\"; exit 6'"))) {
-            terminal.awaitScreen("zklock \\d+\\.");
-            long zklock = Long.parseLong(terminal.screen().replaceAll("(?s).*zklock (\\d+)\\..*", "$1"));
-            long keeper = RunningZkLock.keeperOf(zklock).pid();
-            for (String name : List.of("TERM", "HUP", "QUIT", "USR1", "USR2")) {
-                RunningZkLock.signal(name, keeper);
-            }
-            terminal.type("words\n");
-            terminal.awaitScreen("got words");
-            assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(6);
         }
     }
 }
