@@ -14,9 +14,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Timeout;
 class CloseOrderTest {
     private static final Duration LIMIT = Duration.ofSeconds(3);
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .closeTimeout(LIMIT)
@@ -68,11 +68,11 @@ class CloseOrderTest {
             assertThat(lease.isValid()).isTrue();
             assertThatCode(() -> lease.verify()).doesNotThrowAnyException();
             var unused = lease.closeAsync(); // as an election does
-            scheduler.engine.run();
+            scheduler.run();
             assertThat(operations.nodes()).isEmpty();
             order.add("ended");
             end.complete(null);
-            scheduler.engine.run();
+            scheduler.run();
         };
         client.close();
         assertThat(order).containsExactly("asked to end", "ended");
@@ -89,7 +89,7 @@ class CloseOrderTest {
             scheduler.inTheWait = () -> {};
             order.add("ended");
             end.complete(null);
-            scheduler.engine.run();
+            scheduler.run();
         };
         client.close();
         assertThat(order).containsExactly("asked to end", "ended", "lost");
@@ -120,7 +120,7 @@ class CloseOrderTest {
         assertThat(order).containsExactly("asked to end");
         assertThat(printed).containsOnlyOnce("WARN").contains("/locks/leader").contains("broken");
         assertThat(isClosed()).isTrue();
-        assertThat(scheduler.engine.timers()).isZero();
+        assertThat(scheduler.timers()).isZero();
     }
 
     @Test
@@ -185,11 +185,11 @@ class CloseOrderTest {
             client.close();
             order.add("returned");
         });
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(order).containsExactly("asked to end", "returned");
         assertThat(isClosed()).isFalse();
         end.complete(null);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(isClosed()).isTrue();
     }
 
@@ -204,7 +204,7 @@ class CloseOrderTest {
         stand();
         PrintedWhile.running(() -> {
             breakEngine();
-            scheduler.engine.run();
+            scheduler.run();
         });
         assertThat(isClosed()).isTrue();
         assertThat(order).isEmpty();
@@ -220,7 +220,7 @@ class CloseOrderTest {
         scheduler.inTheWait = () -> {
             scheduler.inTheWait = () -> {};
             breakEngine();
-            scheduler.engine.run();
+            scheduler.run();
             order.add(client.connectionState().toString());
         };
         PrintedWhile.running(client::close);

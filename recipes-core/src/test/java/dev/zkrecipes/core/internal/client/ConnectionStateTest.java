@@ -13,7 +13,6 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -173,8 +172,8 @@ class ConnectionStateTest {
     @Test
     @Tag("H145")
     void state_isAskedOfTheClock() {
-        WaitingScheduler clock = new WaitingScheduler();
-        ScriptedOperations server = new ScriptedOperations(clock.engine);
+        ManualScheduler clock = new ManualScheduler();
+        ScriptedOperations server = new ScriptedOperations(clock);
         ZooKeeperClient late = Ports.clientBuilder(states -> server, clock)
                 .callbackExecutor(Runnable::run)
                 .build();
@@ -182,7 +181,7 @@ class ConnectionStateTest {
                 .unowned()
                 .tryAcquire()
                 .orElseThrow();
-        clock.ahead = server.sessionTimeout();
+        clock.skip(server.sessionTimeout());
         assertThat(late.connectionState()).isEqualTo(ConnectionState.EXPIRED);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(late.connectionState()).isEqualTo(ConnectionState.EXPIRED);

@@ -14,9 +14,9 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -38,8 +38,8 @@ import org.junit.jupiter.api.Timeout;
 class ForgottenLeaseTest {
     private static final Duration MOST = Duration.ofMillis(400);
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .ownerLabel("label")
@@ -55,11 +55,11 @@ class ForgottenLeaseTest {
     /** The lease is not closed, as by a pool's thread that went on to other work. */
     private void lose(Callable<Lease> acquire) throws Exception {
         var unused = acquire.call();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
     }
 
     private void letMinutesPass() {
-        scheduler.engine.advance(LockData.FORGOTTEN);
+        scheduler.advance(LockData.FORGOTTEN);
     }
 
     private static void assertTellsOfTheLoss(InterProcessLock lock) {
@@ -76,9 +76,9 @@ class ForgottenLeaseTest {
     void lostLeaseThatNobodyCloses_countsAsClosedMinutesLater() throws Exception {
         lose(lock::acquire);
         assertTellsOfTheLoss(lock);
-        scheduler.engine.advance(LockData.FORGOTTEN.minusMillis(1));
+        scheduler.advance(LockData.FORGOTTEN.minusMillis(1));
         assertTellsOfTheLoss(lock);
-        scheduler.engine.advance(Duration.ofMillis(1));
+        scheduler.advance(Duration.ofMillis(1));
         assertThat(printedByAcquire())
                 .containsOnlyOnce("WARN")
                 .contains("The lock /locks/orders of label was lost while thread ", "not closed for 5 minutes");
@@ -110,7 +110,7 @@ class ForgottenLeaseTest {
     @Test
     void lostLease_thatIsClosed_isNoMoreSpokenOf() throws Exception {
         Lease lease = lock.acquire();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertTellsOfTheLoss(lock);
         lease.close();
         letMinutesPass();
@@ -161,7 +161,7 @@ class ForgottenLeaseTest {
         InterProcessLock both = both(LockOptions.defaults());
         both.acquire();
         operations.remove(operations.nodes().get(0));
-        scheduler.engine.advance(operations.sessionTimeout().dividedBy(2));
+        scheduler.advance(operations.sessionTimeout().dividedBy(2));
         assertTellsOfTheLoss(both);
         letMinutesPass();
         assertThat(PrintedWhile.running(() -> both.tryAcquire().orElseThrow().close()))
@@ -248,7 +248,7 @@ class ForgottenLeaseTest {
 
     private CompletableFuture<Lease> heldAsync() {
         CompletableFuture<Lease> wanted = lock.acquireAsync();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(wanted).isCompleted();
         return wanted;
     }
@@ -259,7 +259,7 @@ class ForgottenLeaseTest {
         Lease lease = heldAsync().join();
         lease.onLost(losses::incrementAndGet);
         assertThat(lock.isAcquiredInThisProcess()).isTrue();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertThat(losses).hasValue(1);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
     }
@@ -268,7 +268,7 @@ class ForgottenLeaseTest {
     @Test
     void lostLeaseOfNoThread_isInNoRecord_andKeepsNobodyFromTheLock() throws Exception {
         Lease lease = heldAsync().join();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(EngineClient.of(client).holds().ofNobody())
                 .extracting("open", MAP)

@@ -12,9 +12,9 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 /** A lease that is closed while its node is lost says the same everywhere, and that is what became of its node. */
 @Tag("H126")
 class HoldEndTest {
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
@@ -64,7 +64,7 @@ class HoldEndTest {
     void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost() {
         Hold lease = sameWith(() -> node().lose("played"));
         lease.beginClosing(false);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
         assertThat(told).containsExactly("lost");
@@ -74,10 +74,10 @@ class HoldEndTest {
     void lossThatIsHeardOfWhileTheLeaseIsClosed_isToldOnce() {
         Hold lease = sameWith(() -> {
             node().lose("played");
-            scheduler.engine.run();
+            scheduler.run();
         });
         lease.beginClosing(false);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
         assertThat(told).containsExactly("lost");
@@ -100,7 +100,7 @@ class HoldEndTest {
         Hold lease = sameWith(() -> {});
         lease.beginClosing(false);
         node().lose("played");
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
         assertThat(told).isEmpty();
@@ -121,7 +121,7 @@ class HoldEndTest {
             }
         });
         assertThat(same[0].beginClosing(false)).isTrue();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(states).containsExactly(LeaseState.RELEASED);
         assertThat(same[0].state()).isEqualTo(LeaseState.RELEASED);
         assertThat(same[0].ended()).isCompletedWithValue(LeaseState.RELEASED);
@@ -136,7 +136,7 @@ class HoldEndTest {
             throw new StackOverflowError("played");
         });
         assertThatThrownBy(() -> lease.beginClosing(false)).isInstanceOf(StackOverflowError.class);
-        PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1)));
+        PrintedWhile.running(() -> scheduler.advance(Duration.ofSeconds(1)));
         assertThat(operations.isClosed()).isTrue();
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
@@ -146,11 +146,11 @@ class HoldEndTest {
     @Test
     @Tag("H136")
     void nodeThatHasEnded_andNobodyDeletes_isDeletedByWhatWouldRenewIt() {
-        scheduler.engine.refuseNextTask();
+        scheduler.refuseNextTask();
         assertThatThrownBy(() -> node().release(false)).isInstanceOf(InternalError.class);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).hasSize(1);
-        scheduler.engine.advance(operations.sessionTimeout().dividedBy(6));
+        scheduler.advance(operations.sessionTimeout().dividedBy(6));
         assertThat(operations.nodes()).isEmpty();
     }
 

@@ -17,9 +17,9 @@ import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.GrantingDriver;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -43,8 +43,8 @@ import org.junit.jupiter.api.Timeout;
 class HoldsByThreadTest {
     private static final String PATH = "/locks/orders";
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
@@ -92,7 +92,7 @@ class HoldsByThreadTest {
                     .isThrownBy(way::call)
                     .satisfies(refused -> assertThat(refused).hasMessageContainingAll(words));
         }
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.requests()).isEmpty();
     }
 
@@ -119,7 +119,7 @@ class HoldsByThreadTest {
         assertThat(other.isHeldByCurrentThread()).isTrue();
         assertThat(operations.nodes()).hasSize(1);
         second.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(one.holdCount()).isZero();
         assertThat(operations.nodes()).isEmpty();
     }
@@ -245,7 +245,7 @@ class HoldsByThreadTest {
             assertThat(other.isValid()).isTrue();
             assertRefused(lock(new MutexDriver()), "TestDriver", "MutexDriver");
         }
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 
@@ -329,7 +329,7 @@ class HoldsByThreadTest {
         }
         assertThat(operations.requests()).isEmpty();
         lose(held);
-        scheduler.engine.run();
+        scheduler.run();
         instance.acquire().close();
     }
 
@@ -353,7 +353,7 @@ class HoldsByThreadTest {
     @Test
     void asynchronousLease_isSeenByTheProcessAndNotByThreads() throws Exception {
         CompletableFuture<Lease> wanted = lock(new MutexDriver()).acquireAsync();
-        scheduler.engine.run();
+        scheduler.run();
         Lease lease = wanted.get();
         InterProcessLock other = lock(new MutexDriver());
         assertThat(other.isAcquiredInThisProcess()).isTrue();

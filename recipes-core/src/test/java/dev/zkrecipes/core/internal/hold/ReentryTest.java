@@ -13,8 +13,8 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
@@ -42,8 +42,8 @@ class ReentryTest {
      */
     private static final int MOST_BYTES = 380;
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
@@ -76,7 +76,7 @@ class ReentryTest {
     void reenteringAndGivingBack_takesALease_andNothingElse() throws InterruptedException {
         Lease held = lock.acquire();
         operations.requests();
-        long timers = scheduler.engine.delays().size();
+        long timers = scheduler.delays().size();
         assertThat(bytesOf(() -> lock.acquire().close())).as("close").isLessThanOrEqualTo(MOST_BYTES);
         assertThat(bytesOf(() -> {
                     lock.acquire();
@@ -85,8 +85,8 @@ class ReentryTest {
                 .as("release")
                 .isLessThanOrEqualTo(MOST_BYTES);
         assertThat(operations.requests()).isEmpty();
-        assertThat(scheduler.engine.hasTasks()).isFalse();
-        assertThat(scheduler.engine.delays()).hasSize((int) timers);
+        assertThat(scheduler.hasTasks()).isFalse();
+        assertThat(scheduler.delays()).hasSize((int) timers);
         assertThat(held.state()).isEqualTo(LeaseState.HELD);
         assertThat(lock.holdCount()).isOne();
     }
@@ -108,7 +108,7 @@ class ReentryTest {
         assertThat(lock.holdCount()).isOne();
         assertThat(operations.nodes()).hasSize(1);
         last.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
@@ -129,7 +129,7 @@ class ReentryTest {
         lock.release();
         assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
         assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 
@@ -164,7 +164,7 @@ class ReentryTest {
                 closer.join();
             }
             assertThat(left).extracting(Lease::state).containsOnly(LeaseState.RELEASED);
-            scheduler.engine.run();
+            scheduler.run();
             assertThat(operations.nodes()).isEmpty();
             assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
         }
@@ -183,7 +183,7 @@ class ReentryTest {
         closed.close();
         ((HeldNode) ((Hold) first).grant().first()).lose("the test says so");
         assertThat(told).isEmpty();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(told).containsExactly("first");
         assertThat(second.ended()).isCompletedWithValue(LeaseState.LOST);
         second.onLost(() -> told.add("second"));
@@ -193,7 +193,7 @@ class ReentryTest {
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);
         first.close();
-        scheduler.engine.run();
+        scheduler.run();
         lock.acquire().close();
         assertThat(told).containsExactly("first", "second");
     }
@@ -210,11 +210,11 @@ class ReentryTest {
         group.close();
         assertThat(operations.nodes()).hasSize(2);
         again.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).hasSize(1);
         assertThat(alone.state()).isEqualTo(LeaseState.HELD);
         alone.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 }

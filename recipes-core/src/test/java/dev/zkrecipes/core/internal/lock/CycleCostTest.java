@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 /** What an acquire and a release take with nobody else there: requests, tasks of the engine, waits of the caller. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a caller that is not granted spins
 class CycleCostTest {
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
@@ -42,23 +42,23 @@ class CycleCostTest {
 
     @Test
     void cycle_isThreeRequests_sixTasks_twoWaits_andNoTimer() throws InterruptedException {
-        long tasks = scheduler.engine.tasks();
-        int timers = scheduler.engine.delays().size();
+        long tasks = scheduler.tasks();
+        int timers = scheduler.delays().size();
         lock(LockOptions.defaults()).acquire().close();
         assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.DELETE);
         // Begin, the list, and three answers; give back.
-        assertThat(scheduler.engine.tasks() - tasks).isEqualTo(6);
+        assertThat(scheduler.tasks() - tasks).isEqualTo(6);
         assertThat(waits).hasValue(2);
-        assertThat(scheduler.engine.delays()).hasSize(timers);
+        assertThat(scheduler.delays()).hasSize(timers);
     }
 
     @Test
     void cycleInTheBackground_isTheSame_withOneWait() throws InterruptedException {
-        long tasks = scheduler.engine.tasks();
+        long tasks = scheduler.tasks();
         lock(LockOptions.defaults().withReleaseInBackground()).acquire().close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.DELETE);
-        assertThat(scheduler.engine.tasks() - tasks).isEqualTo(6);
+        assertThat(scheduler.tasks() - tasks).isEqualTo(6);
         assertThat(waits).hasValue(1);
     }
 }

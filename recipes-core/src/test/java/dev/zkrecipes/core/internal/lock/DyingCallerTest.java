@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DyingCallerTest {
     private static final String OTHER = "0123456789abcdef0123456789abcdef-lock-0000000000";
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
@@ -75,7 +75,7 @@ class DyingCallerTest {
     }
 
     private void assertNothingLeft() throws InterruptedException {
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(EngineClient.of(client).requests().open()).isEmpty();
         assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
         assertThat(lock.holdCount()).isZero();
@@ -98,7 +98,7 @@ class DyingCallerTest {
         operations.add(OTHER);
         scheduler.inTheWait = this::die;
         assertThatThrownBy(() -> way.take(lock)).isInstanceOf(Death.class);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).containsExactly(OTHER);
         operations.remove(OTHER);
         assertNothingLeft();

@@ -13,9 +13,9 @@ import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -42,8 +42,8 @@ class ReleaseInBackgroundTest {
     private static final String PATH = "/locks/orders";
     private static final LockOptions BACKGROUND = LockOptions.defaults().withReleaseInBackground();
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
@@ -98,10 +98,10 @@ class ReleaseInBackgroundTest {
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
         CompletableFuture<Void> confirmed = lease.closeAsync();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(confirmed).isNotDone();
-        scheduler.engine.advance(Duration.ofSeconds(1));
+        scheduler.advance(Duration.ofSeconds(1));
         assertThat(confirmed).isCompleted();
     }
 
@@ -136,7 +136,7 @@ class ReleaseInBackgroundTest {
         operations.refuse(Request.DELETE, Code.NOAUTH);
         operations.refuse(Request.MULTI, Code.NOAUTH, Code.NOAUTH);
         lease.close();
-        scheduler.engine.run();
+        scheduler.run();
         lease.close();
         assertThat(lease.closeAsync())
                 .failsWithin(Duration.ZERO)
@@ -164,7 +164,7 @@ class ReleaseInBackgroundTest {
                 .as("the last is the other's")
                 .isZero();
         assertThat(second.state()).isEqualTo(LeaseState.RELEASED);
-        scheduler.engine.run();
+        scheduler.run();
 
         Lease third = lock.acquire();
         Lease fourth = confirmed.acquire();
@@ -182,7 +182,7 @@ class ReleaseInBackgroundTest {
         Lease inBackground = LockGroups.together(members, BACKGROUND).acquire();
         assertThat(waitsOf(() -> inBackground.close())).isZero();
         assertThat(operations.nodes()).hasSize(2);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 
@@ -194,7 +194,7 @@ class ReleaseInBackgroundTest {
         InterProcessLock instance = new LockInternals(client, PATH, new MutexDriver(), BACKGROUND).instanceOwned();
         instance.acquire();
         assertThat(waitsOf(() -> instance.release())).isZero();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 

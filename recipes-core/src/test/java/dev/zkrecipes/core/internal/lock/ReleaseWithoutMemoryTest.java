@@ -11,8 +11,8 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Held;
 import dev.zkrecipes.core.internal.hold.HeldWith;
@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 /** A thread that dies while it gives back or hands over, for want of memory: nobody else does the rest. */
 @Tag("H119")
 class ReleaseWithoutMemoryTest {
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
@@ -46,7 +46,7 @@ class ReleaseWithoutMemoryTest {
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(ended).isCompletedWithValue(LeaseState.LOST);
         assertThat(hold.state()).isEqualTo(LeaseState.LOST);
         assertThat(operations.isClosed()).isTrue();
@@ -57,7 +57,7 @@ class ReleaseWithoutMemoryTest {
 
     @Test
     void grantThatCannotBeHandedOver_endsTheClient() {
-        scheduler.engine.run();
+        scheduler.run();
         AsyncRequest request = new AsyncRequest(
                 EngineLock.behind(lock).orElseThrow(),
                 task -> {
@@ -71,7 +71,7 @@ class ReleaseWithoutMemoryTest {
                     throw new AssertionError("nobody could run this");
                 },
                 () -> {});
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(request).isCompletedExceptionally();
         assertThat(operations.isClosed()).isTrue();
         assertThatThrownBy(lock::acquire)
