@@ -10,15 +10,11 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,20 +24,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** Leases that are closed later, by the client's timer, and holds that another thread than their own gives back. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class CloseAfterTest {
+class CloseAfterTest extends ClientScene {
     private static final Duration DELAY = Duration.ofSeconds(2);
     private static final Duration TICK = Duration.ofMillis(1);
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final InterProcessLock lock = lock("/locks/orders", LockOptions.defaults());
-
-    private InterProcessLock lock(String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
-    }
+    private final InterProcessLock lock = lock("/locks/orders");
 
     private static void onAnotherThread(Runnable task) {
         Thread other = new Thread(task);
@@ -189,9 +176,7 @@ class CloseAfterTest {
 
     @Test
     void severalLocksAsOne_areGivenBackTogether() throws InterruptedException {
-        Lease lease = LockGroups.together(
-                        List.of(lock("/locks/a", LockOptions.defaults()), lock("/locks/b", LockOptions.defaults())),
-                        LockOptions.defaults())
+        Lease lease = LockGroups.together(List.of(lock("/locks/a"), lock("/locks/b")), LockOptions.defaults())
                 .acquire();
         CompletableFuture<Void> closed = lease.closeAfter(DELAY);
         assertThat(operations.nodes()).hasSize(2);

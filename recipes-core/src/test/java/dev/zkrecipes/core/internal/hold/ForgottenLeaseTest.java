@@ -13,16 +13,12 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.PrintedWhile;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -35,21 +31,15 @@ import org.junit.jupiter.api.Timeout;
 /** Lost leases that nobody closes. */
 @Timeout(600)
 @Tag("H112")
-class ForgottenLeaseTest {
+class ForgottenLeaseTest extends ClientScene {
     private static final Duration MOST = Duration.ofMillis(400);
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .ownerLabel("label")
-            .build();
     private final LockInternals internals =
             internals("/locks/orders", LockOptions.defaults().withHoldAtMost(MOST));
     private final InterProcessLock lock = internals.threadOwned();
 
-    private LockInternals internals(String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options);
+    ForgottenLeaseTest() {
+        super(builder -> builder.ownerLabel("label"));
     }
 
     /** The lease is not closed, as by a pool's thread that went on to other work. */
@@ -149,11 +139,7 @@ class ForgottenLeaseTest {
     }
 
     private InterProcessLock both(LockOptions options) {
-        return LockGroups.together(
-                List.of(
-                        internals("/locks/a", LockOptions.defaults()).threadOwned(),
-                        internals("/locks/b", LockOptions.defaults()).threadOwned()),
-                options);
+        return LockGroups.together(List.of(lock("/locks/a"), lock("/locks/b")), options);
     }
 
     @Test
@@ -171,8 +157,8 @@ class ForgottenLeaseTest {
 
     @Test
     void memberThatStands_canBeTakenOnceMore_andOneThatIsLostCannot() throws Exception {
-        InterProcessLock first = internals("/locks/a", LockOptions.defaults()).threadOwned();
-        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
+        InterProcessLock first = lock("/locks/a");
+        InterProcessLock second = lock("/locks/b");
         Lease both = LockGroups.together(List.of(first, second), LockOptions.defaults())
                 .acquire();
         ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
@@ -188,7 +174,7 @@ class ForgottenLeaseTest {
     void otherModeOfAMemberThatStands_canBeTaken() throws Exception {
         LockGroups.Modes modes = LockGroups.modes(
                 client, "/locks/a", new ModeDriver("write-"), new ModeDriver("read-"), LockOptions.defaults());
-        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
+        InterProcessLock second = lock("/locks/b");
         Lease both = LockGroups.together(List.of(modes.exclusive(), second), LockOptions.defaults())
                 .acquire();
         ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
@@ -202,9 +188,9 @@ class ForgottenLeaseTest {
     /** The thread's own node is still in the queue of the first, so the request would wait for itself. */
     @Test
     void memberThatStands_refusesARequestForItTogetherWithOthers() throws Exception {
-        InterProcessLock first = internals("/locks/a", LockOptions.defaults()).threadOwned();
-        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
-        InterProcessLock third = internals("/locks/c", LockOptions.defaults()).threadOwned();
+        InterProcessLock first = lock("/locks/a");
+        InterProcessLock second = lock("/locks/b");
+        InterProcessLock third = lock("/locks/c");
         Lease both = LockGroups.together(List.of(first, second), LockOptions.defaults())
                 .acquire();
         ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");

@@ -11,14 +11,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,20 +23,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** Leases that end when they were held for long enough, and whatever races with that. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class HoldAtMostTest {
+class HoldAtMostTest extends ClientScene {
     private static final Duration MOST = Duration.ofMillis(400);
     private static final Duration TICK = Duration.ofMillis(1);
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     private final List<String> told = new ArrayList<>();
-
-    private InterProcessLock lock(String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
-    }
 
     private InterProcessLock lock() {
         return lock("/locks/orders", LockOptions.defaults().withHoldAtMost(MOST));
@@ -90,7 +76,7 @@ class HoldAtMostTest {
         Lease first = lock().acquire();
         scheduler.advance(MOST.dividedBy(2));
         Lease again = lock().acquire();
-        Lease other = lock("/locks/orders", LockOptions.defaults()).acquire();
+        Lease other = lock("/locks/orders").acquire();
         first.close();
         scheduler.advance(MOST.dividedBy(2));
         assertLost(again);
@@ -131,7 +117,7 @@ class HoldAtMostTest {
 
     @Test
     void severalLocksAsOne_areHeldForTheShortestLimit() throws InterruptedException {
-        InterProcessLock plain = lock("/locks/a", LockOptions.defaults());
+        InterProcessLock plain = lock("/locks/a");
         InterProcessLock brief = lock("/locks/b", LockOptions.defaults().withHoldAtMost(MOST));
         Lease lease = LockGroups.together(
                         List.of(plain, brief), LockOptions.defaults().withHoldAtMost(MOST.multipliedBy(2)))
@@ -143,8 +129,7 @@ class HoldAtMostTest {
         assertThat(operations.nodes()).isEmpty();
         lease.close();
         Lease second = LockGroups.together(
-                        List.of(plain, lock("/locks/c", LockOptions.defaults())),
-                        LockOptions.defaults().withHoldAtMost(MOST))
+                        List.of(plain, lock("/locks/c")), LockOptions.defaults().withHoldAtMost(MOST))
                 .acquire();
         scheduler.advance(MOST);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);
@@ -263,7 +248,7 @@ class HoldAtMostTest {
     @Test
     void reentrantHolds_areProlongedTogether_butNotByOneThatIsClosed() throws InterruptedException {
         Lease first = lock().acquire();
-        Lease again = lock("/locks/orders", LockOptions.defaults()).acquire();
+        Lease again = lock("/locks/orders").acquire();
         assertThat(again.prolong(MOST.multipliedBy(2))).isTrue();
         again.close();
         scheduler.advance(MOST);
@@ -284,7 +269,7 @@ class HoldAtMostTest {
         assertThat(scheduler.timers()).isEqualTo(timers);
         lease.close();
         scheduler.run();
-        Lease unlimited = lock("/locks/orders", LockOptions.defaults()).acquire();
+        Lease unlimited = lock("/locks/orders").acquire();
         assertThat(unlimited.prolong(MOST)).isTrue();
         scheduler.advance(MOST);
         assertThat(unlimited.isValid()).isTrue();

@@ -11,14 +11,9 @@ import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.PrintedWhile;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.lock.EngineLock;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,19 +22,15 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A lease that is closed while its node is lost says the same everywhere, and that is what became of its node. */
 @Tag("H126")
-class HoldEndTest {
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
+class HoldEndTest extends ClientScene {
     private final List<String> told = new ArrayList<>();
     private final EngineLock lock = EngineLock.behind(
-                    new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
-                            .instanceOwned())
+                    internals("/locks/orders", LockOptions.defaults()).instanceOwned())
             .orElseThrow();
     private Hold held;
 
@@ -60,21 +51,14 @@ class HoldEndTest {
         return same;
     }
 
-    @Test
-    void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost() {
-        Hold lease = sameWith(() -> node().lose("played"));
-        lease.beginClosing(false);
-        scheduler.run();
-        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
-        assertThat(told).containsExactly("lost");
-    }
-
-    @Test
-    void lossThatIsHeardOfWhileTheLeaseIsClosed_isToldOnce() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost_andIsToldOnce(boolean isToldMeanwhile) {
         Hold lease = sameWith(() -> {
             node().lose("played");
-            scheduler.run();
+            if (isToldMeanwhile) {
+                scheduler.run();
+            }
         });
         lease.beginClosing(false);
         scheduler.run();

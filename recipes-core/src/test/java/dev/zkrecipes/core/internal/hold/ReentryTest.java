@@ -12,14 +12,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockGroups;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -33,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** One more hold on what a thread holds: what it costs, and what it leaves. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class ReentryTest {
+class ReentryTest extends ClientScene {
     private static final int CYCLES = 20_000;
     private static final int RUNS = 20;
     /**
@@ -42,16 +37,7 @@ class ReentryTest {
      */
     private static final int MOST_BYTES = 380;
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     private final InterProcessLock lock = lock("/locks/orders");
-
-    private InterProcessLock lock(String path) {
-        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
-    }
 
     private interface Cycle {
         void run() throws InterruptedException;

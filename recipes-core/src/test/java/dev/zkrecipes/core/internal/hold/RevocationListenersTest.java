@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 @Tag("H60")
 class RevocationListenersTest extends HeldScene {
     private final RevocationListeners listeners =
-            new RevocationListeners(Grant.of(held), () -> true, client.callbacks());
+            new RevocationListeners(Grant.of(held), () -> true, engine.callbacks());
     private final List<RevocationRequest> told = new ArrayList<>();
 
     private RevocationRequest request() {

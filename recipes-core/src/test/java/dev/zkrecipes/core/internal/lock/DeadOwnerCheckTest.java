@@ -7,17 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.LockDataTable;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -27,20 +21,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-class DeadOwnerCheckTest {
+class DeadOwnerCheckTest extends ClientScene {
     private static final String PATH = "/locks/orders";
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     private final LockDataTable holds = EngineClient.of(client).holds();
     private final InterProcessLock lock = lock(PATH);
-
-    private InterProcessLock lock(String path) {
-        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
-    }
 
     /** What is still to be told of the locks of a dead thread; asking counts as telling. */
     private List<String> toTell() {

@@ -13,14 +13,10 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revoker;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.util.concurrent.CompletableFuture;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -30,14 +26,8 @@ import org.junit.jupiter.api.Test;
 
 /** Threads that wait for an answer, and a client that is closed meanwhile or just before: they wait no longer. */
 @Tag("H127")
-class QuestionsTest {
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final LockInternals internals =
-            new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults());
+class QuestionsTest extends ClientScene {
+    private final LockInternals internals = internals("/locks/orders", LockOptions.defaults());
     private final InterProcessLock lock = internals.threadOwned();
     private final Requests requests = EngineClient.of(client).requests();
     private Lease lease;
