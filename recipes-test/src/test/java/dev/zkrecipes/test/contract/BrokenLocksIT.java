@@ -192,7 +192,7 @@ class BrokenLocksIT {
         assertFound(
                 play(replacing("isAcquiredInThisProcess", 0, sound -> false), "freeLock_isGranted", Flavour.class),
                 8,
-                "Expecting value to be true");
+                "isAcquiredInThisProcess() of");
     }
 
     @Test

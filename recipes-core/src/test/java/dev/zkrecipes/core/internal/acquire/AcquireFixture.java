@@ -125,6 +125,14 @@ abstract class AcquireFixture extends ClientScene {
         return held;
     }
 
+    /** Its node is gone, so it is not granted before it has another one. */
+    void assertGrantedOnAnother(AcquireLoop loop, String lost) {
+        assertThat(loop.outcome()).isNotDone();
+        scheduler.advance(Duration.ofSeconds(2));
+        assertThat(LockPath.name(assertGranted(loop).nodePath())).isNotEqualTo(lost);
+        assertNobodyWaits();
+    }
+
     static void assertWaits(AcquireLoop loop) {
         assertThat(loop.outcome()).isNotDone();
         assertThat(loop.isIn(AcquireLoop.Step.WAITING)).isTrue();

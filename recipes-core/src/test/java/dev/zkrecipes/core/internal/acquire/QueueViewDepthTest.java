@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -50,13 +49,6 @@ class QueueViewDepthTest extends AcquireFixture {
 
     private void assertSent(Request... expected) {
         assertThat(operations.requests()).containsExactly(expected);
-    }
-
-    private void assertGrantedOnAnother(AcquireLoop loop, String lost) {
-        assertThat(loop.outcome()).isNotDone();
-        scheduler.advance(Duration.ofSeconds(2));
-        assertThat(LockPath.name(assertGranted(loop).nodePath())).isNotEqualTo(lost);
-        assertNobodyWaits();
     }
 
     @Test
