@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;

@@ -9,6 +9,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;

@@ -40,6 +40,8 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("H40")
 class NodeCleanerTest extends ClientScene {
@@ -429,11 +431,13 @@ class NodeCleanerTest extends ClientScene {
         assertClean();
     }
 
-    @Test
-    void nodeOfALostCreate_madeAfterItsRequestIsOver_isDeleted() {
+    /** The server stood still for a moment, or was cut off from the others for long. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 180})
+    void nodeOfALostCreate_madeAfterItsRequestIsOver_isDeleted(int secondsLater) {
         letTheFirstCreateStandStill();
         acquire().cancel(false);
-        scheduler.advance(Duration.ofSeconds(1));
+        scheduler.advance(Duration.ofSeconds(secondsLater));
         assertThat(engine.cleaner().isEmpty()).isTrue();
         assertThat(operations.nodes()).hasSize(1);
         operations.show(names -> names);
@@ -459,17 +463,6 @@ class NodeCleanerTest extends ClientScene {
         assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
         scheduler.advance(timeout.multipliedBy(100));
         assertThat(operations.requests()).isEmpty();
-    }
-
-    @Test
-    void nodeOfALostCreate_thatAServerMakesWhenItIsNoLongerCutOff_isDeleted() {
-        letTheFirstCreateStandStill();
-        acquire().cancel(false);
-        scheduler.advance(operations.sessionTimeout().multipliedBy(6));
-        assertThat(operations.nodes()).hasSize(1);
-        operations.show(names -> names);
-        scheduler.advance(operations.sessionTimeout().multipliedBy(2));
-        assertClean();
     }
 
     @Test

@@ -14,9 +14,9 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.ClientScene;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import java.time.Duration;
@@ -172,8 +172,8 @@ class ForgottenLeaseTest extends ClientScene {
     /** A downgrade from what stands, although another lock of the same lease is lost. */
     @Test
     void otherModeOfAMemberThatStands_canBeTaken() throws Exception {
-        LockGroups.Modes modes = LockGroups.modes(
-                client, "/locks/a", new ModeDriver("write-"), new ModeDriver("read-"), LockOptions.defaults());
+        LockGroups.Modes modes =
+                LockGroups.modes(client, "/locks/a", ModeDriver.EXCLUSIVE, ModeDriver.SHARED, LockOptions.defaults());
         InterProcessLock second = lock("/locks/b");
         Lease both = LockGroups.together(List.of(modes.exclusive(), second), LockOptions.defaults())
                 .acquire();

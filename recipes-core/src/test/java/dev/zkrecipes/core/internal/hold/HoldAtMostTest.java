@@ -12,7 +12,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ClientScene;
-import dev.zkrecipes.core.internal.lock.ModeDriver;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -140,8 +140,8 @@ class HoldAtMostTest extends ClientScene {
         LockGroups.Modes modes = LockGroups.modes(
                 client,
                 "/locks/modes",
-                new ModeDriver("write-"),
-                new ModeDriver("read-"),
+                ModeDriver.EXCLUSIVE,
+                ModeDriver.SHARED,
                 LockOptions.defaults().withHoldAtMost(MOST));
         Lease writing = modes.exclusive().acquire();
         scheduler.advance(MOST.dividedBy(2));

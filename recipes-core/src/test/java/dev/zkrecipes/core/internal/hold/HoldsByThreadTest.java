@@ -17,8 +17,8 @@ import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.LockNodeDriver;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -42,8 +42,7 @@ class HoldsByThreadTest extends ClientScene {
     }
 
     private LockGroups.Modes modes() {
-        return LockGroups.modes(
-                client, PATH, new ModeDriver("write-"), new ModeDriver("read-"), LockOptions.defaults());
+        return LockGroups.modes(client, PATH, ModeDriver.EXCLUSIVE, ModeDriver.SHARED, LockOptions.defaults());
     }
 
     private static void lose(Lease lease) {
