@@ -43,7 +43,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void dropReply_losesTheReplyOfAnAppliedRequest_andAllBehindIt() {
+    void dropReply_losesTheReplyOfAnAppliedRequest_andAllBehindIt() throws InterruptedException {
         Fault fault = proxy.dropReply(RequestType.CREATE, 2);
         proxy.pauseRequests(); // so that all are under way at once
         CompletableFuture<Code> first = client.createAsync("/drop-reply-1");
@@ -64,7 +64,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void dropReply_worksTwiceInARow() {
+    void dropReply_worksTwiceInARow() throws InterruptedException {
         Fault one = proxy.dropReply(RequestType.CREATE, 1);
         Fault two = proxy.dropReply(RequestType.CREATE, 2);
         for (int round = 1; round <= 2; round++) {
@@ -92,7 +92,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void dropRequest_cutsBeforeTheServerHearsOfIt() {
+    void dropRequest_cutsBeforeTheServerHearsOfIt() throws InterruptedException {
         for (int round = 1; round <= 2; round++) {
             long before = server.requests().of(RequestType.CREATE);
             Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
@@ -117,7 +117,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void holdRequest_stopsThatStreamInFrontOfIt() {
+    void holdRequest_stopsThatStreamInFrontOfIt() throws InterruptedException {
         try (Client other = Client.connect(proxy.connectString())) {
             Held held = proxy.holdRequest(RequestType.CREATE, 1);
             CompletableFuture<Code> before = client.existsAsync("/hold-request");
@@ -139,7 +139,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void holdReply_stopsTheRepliesOfAnAppliedRequest() {
+    void holdReply_stopsTheRepliesOfAnAppliedRequest() throws InterruptedException {
         Held held = proxy.holdReply(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/hold-reply");
         held.awaitReached(LIMIT);
@@ -154,7 +154,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void heldPacket_staysHeldOverPauseAndResume() {
+    void heldPacket_staysHeldOverPauseAndResume() throws InterruptedException {
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/held-paused");
         held.awaitReached(LIMIT);
@@ -170,7 +170,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void heldPacket_isLostWhenItsConnectionIsCut() {
+    void heldPacket_isLostWhenItsConnectionIsCut() throws InterruptedException {
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/held-cut");
         held.awaitReached(LIMIT);
@@ -182,7 +182,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void holdThenDrop_meetInOnePacket() {
+    void holdThenDrop_meetInOnePacket() throws InterruptedException {
         Held held = proxy.holdReply(RequestType.CREATE, 1);
         Fault fault = proxy.dropReply(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/hold-drop");
