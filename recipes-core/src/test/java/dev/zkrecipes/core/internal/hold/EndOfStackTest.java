@@ -10,9 +10,9 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -30,11 +30,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("H136")
 class EndOfStackTest {
-    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ManualScheduler scheduler = new ManualScheduler();
     private @Nullable Optional<Lease> again;
 
     private ZooKeeperClient client() {
-        ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+        ScriptedOperations operations = new ScriptedOperations(scheduler);
         return Ports.clientBuilder(states -> operations, scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
@@ -71,7 +71,7 @@ class EndOfStackTest {
             InterProcessLock both = LockGroups.together(
                     List.of(lock(client, "/locks/a"), lock(client, "/locks/b")), LockOptions.defaults());
             int holds = holdsAfterReentry(frames, both);
-            PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1)));
+            PrintedWhile.running(() -> scheduler.advance(Duration.ofSeconds(1)));
             if (client.connectionState() != ConnectionState.CLOSED) {
                 assertThat(holds).as("holds, at %s", frames).isEqualTo(again == null ? 1 : 2);
                 taken += again == null ? 0 : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.acquire;
+package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.FifoDriver;
@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** The two modes of a lock that is shared, or held alone. */
-enum ModeDriver implements FifoDriver {
+public enum ModeDriver implements FifoDriver {
     SHARED("read-"),
     EXCLUSIVE("write-");
 
