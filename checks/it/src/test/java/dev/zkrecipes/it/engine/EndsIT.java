@@ -17,6 +17,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
@@ -39,7 +40,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EndsIT extends ServerStage {
     private static final Duration LONG = Duration.ofSeconds(30);
     private final List<String> told = new CopyOnWriteArrayList<>();
-    private ZooKeeperClient client;
+    private FaultProxy proxy;
+    private ZooKeeperClient client; // behind the proxy
     private ZooKeeperClient second;
     private ZooKeeperClient rival;
 
@@ -78,7 +80,8 @@ class EndsIT extends ServerStage {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = client(LONG);
+        proxy = proxy();
+        client = client(proxy, LONG);
         second = client(LONG);
         rival = client(LONG);
     }
@@ -130,9 +133,14 @@ class EndsIT extends ServerStage {
         lease.onLost(() -> told.add("lost"));
         var unused = lease.ended().thenAccept(how -> told.add("ended " + how));
         List<LeaseState> uponNext = new CopyOnWriteArrayList<>();
+        List<String> lastMember = new CopyOnWriteArrayList<>();
         CompletableFuture<Lease> next = new InterProcessMutex(rival, path).acquireAsync();
         CompletableFuture<Void> afterwards = next.thenAccept(granted -> {
             uponNext.add(lease.state());
+            if (kind == Kind.MULTI_LOCK_OF_TWO_CLIENTS) {
+                lastMember.addAll(server.children(path + "-b"));
+            }
+            proxy.resume();
             granted.closeAsync();
         });
         awaitNodes(2);
@@ -140,15 +148,23 @@ class EndsIT extends ServerStage {
         boolean waits =
                 kind != Kind.MULTI_LOCK_OF_TWO_CLIENTS && !(kind == Kind.HANDOFF && way.end == LeaseState.RELEASED);
         CompletableFuture<Lease> waiter = waits ? lock.acquireAsync() : new CompletableFuture<>();
-
+        if (waits && kind != Kind.HANDOFF) {
+            awaitNodes(3);
+        }
+        if (way != WayOut.SESSION) { // which the server ends before its client can know
+            proxy.pauseReplies(); // so the client hears that its node is gone when the next one has been granted
+        }
         takeOut(way, lease);
         if (way.end == LeaseState.RELEASED) {
             assertThat(lease.state()).as("when it has returned").isEqualTo(LeaseState.RELEASED);
         }
         Soon.await().until(() -> told.contains("ended " + way.end) && afterwards.isDone());
         assertThat(lease.state()).isEqualTo(way.end);
-        if (way != WayOut.SESSION) { // which the server ends before its client can know
+        if (way != WayOut.SESSION) {
             assertThat(uponNext).as("as the next one was granted").containsExactly(way.end);
+        }
+        if (way == WayOut.CLOSE || way == WayOut.CLOSE_AND_THEN_THE_CLIENT) {
+            assertThat(lastMember).as("goes first").isEmpty();
         }
         if (way.end == LeaseState.LOST) {
             Soon.await().until(() -> told.contains("lost"));
