@@ -177,12 +177,15 @@ class HoldTest extends ScriptedKeeperStage {
 
     private void assertLossEnds(String shell, String script) throws IOException, InterruptedException {
         try (RunningZkLock running = keeper.script(shell, script)) {
-            running.number("script");
+            long reader = running.number("script");
             List<ProcessHandle> started = running.children();
             keeper.lose();
+            awaitOver(0);
+            assertThat(RunningZkLock.runs(reader))
+                    .as("the reader, when the lock is given back")
+                    .isFalse();
             assertThat(running.awaitExit()).as(running.err()).isIn(137, 143);
             started.forEach(each -> RunningZkLock.awaitGone(each.pid()));
-            awaitOver(0);
         }
     }
 
@@ -224,8 +227,12 @@ class HoldTest extends ScriptedKeeperStage {
             running.awaitOut("up");
             long child = running.number("child");
             keeper.lose();
+            awaitOver(0);
+            assertThat(RunningZkLock.runs(child))
+                    .as("the child, when the lock is given back")
+                    .isFalse();
+            assertThat(RunningZkLock.runs(running.pid())).as("the reader").isFalse();
             assertThat(running.awaitExit()).as(running.err()).isEqualTo(137);
-            RunningZkLock.awaitGone(child);
             assertThat(running.out()).contains("closed");
         }
     }

@@ -160,10 +160,14 @@ class KeeperIT {
             launcher.go();
             launcher.await("+granted ");
             assertThat(server.expireSession(session(launcher))).isTrue();
-            do {
+            await().atMost(RunningZkLock.LIMIT).until(() -> {
                 launcher.say("ask");
-            } while (!launcher.await("+").equals("+stop"));
+                return launcher.await("+").equals("+stop");
+            });
             launcher.say("target " + NONE);
+            await().atMost(RunningZkLock.LIMIT)
+                    .until(() -> !launcher.isAlive() || launcher.heard().contains("+watched"));
+            assertThat(launcher.heard()).doesNotContain("+watched");
             assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(70);
             assertThat(launcher.err()).contains("/keeper was granted, and lost before anything was started");
         }

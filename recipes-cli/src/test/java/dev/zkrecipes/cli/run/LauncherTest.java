@@ -280,9 +280,20 @@ class LauncherTest extends ScriptedKeeperStage {
             zklock.awaitExit();
             assertThat(zklock.out()).contains("told");
             for (long pid : all) {
-                RunningZkLock.awaitGone(pid);
+                assertThat(RunningZkLock.runs(pid)).as(zklock.out()).isFalse();
             }
             assertThat(keeper.heard()).endsWith("ending", "over 3");
+        }
+    }
+
+    /** It is killed, because it blocks all other signals until it begins. */
+    @Test
+    void commandWhoseLockIsLostBeforeItBegins_neverRuns() throws IOException, InterruptedException {
+        keeper.upon("target", "printf '+watched\\n+stop\\n'");
+        try (RunningZkLock zklock = keeper.zklock("run", "/a", "sh", "-c", "echo ran; sleep 1000")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(137);
+            assertThat(zklock.out()).isEmpty();
+            assertThat(keeper.heard()).endsWith("ending", "over 137");
         }
     }
 
@@ -325,6 +336,7 @@ class LauncherTest extends ScriptedKeeperStage {
                     .until(() -> zklock.unread() > 1000
                             && RunningZkLock.state(filler).startsWith("S"));
             keeper.lose();
+            await().until(() -> !zklock.isAlive()); // else it waits for a reader, for ever
             assertThat(zklock.awaitExit()).isEqualTo(3);
             assertThat(keeper.heard()).endsWith("over 3");
         }
