@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.cli.run;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.zkrecipes.cli.RunningZkLock;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -33,13 +31,7 @@ class LauncherFailureIT {
             throws IOException, InterruptedException {
         String[] line = {"run", "--connect", "127.0.0.1:1", "-n", "/a", "echo", "ran"};
         try (RunningZkLock zklock = RunningZkLock.startBy(folder, environment, script + "; exec \"$@\"", line)) {
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
-            assertThat(zklock.err().lines())
-                    .singleElement()
-                    .asString()
-                    .startsWith("zklock: ")
-                    .contains(told);
-            assertThat(zklock.out()).isEmpty();
+            LauncherFailureTest.assertFails(zklock, told);
         }
     }
 

@@ -30,15 +30,20 @@ class LauncherFailureTest {
         for (String command : new String[] {"run /a echo ran", "hold /a"}) {
             try (RunningZkLock zklock = RunningZkLock.script(
                     folder, environment, "/bin/bash", script + "; exec " + RunningZkLock.LAUNCHER + " " + command)) {
-                assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
-                assertThat(zklock.err().lines())
-                        .singleElement()
-                        .asString()
-                        .startsWith("zklock: ")
-                        .contains(told);
-                assertThat(zklock.out()).isEmpty();
+                assertFails(zklock, told);
             }
         }
+    }
+
+    /** It ends with 70 and one line, and has run nothing. */
+    static void assertFails(RunningZkLock zklock, String told) throws IOException, InterruptedException {
+        assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
+        assertThat(zklock.err().lines())
+                .singleElement()
+                .asString()
+                .startsWith("zklock: ")
+                .contains(told);
+        assertThat(zklock.out()).isEmpty();
     }
 
     private Map<String, String> with(String name, String value) throws IOException {
