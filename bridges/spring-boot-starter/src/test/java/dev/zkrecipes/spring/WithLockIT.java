@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
@@ -493,6 +494,33 @@ class WithLockIT {
             Soon.await().until(() -> !held.isAcquiredInThisProcess());
         }
         assertThatThrownBy(lock::unlock).isInstanceOf(LockLostException.class);
+    }
+
+    /** Threads of the client inherit nothing of whoever starts the application, calls a method or uses the registry. */
+    @Test
+    @Tag("H131")
+    void noThreadInherits() throws Exception {
+        List<Thread> parents = new CopyOnWriteArrayList<>();
+        InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>() {
+            @Override
+            protected String childValue(String value) {
+                parents.add(Thread.currentThread());
+                return value;
+            }
+        };
+        stop();
+        inheritable.set("value");
+        try {
+            start();
+            orders.ship("7", () -> {
+                orders.pay("7");
+                return orders.shipNow("7");
+            });
+            context.getBean(LockRegistry.class).executeLocked("key", () -> {});
+            assertThat(parents).isEmpty();
+        } finally {
+            inheritable.remove();
+        }
     }
 
     @Test

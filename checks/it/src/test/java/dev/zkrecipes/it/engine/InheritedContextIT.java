@@ -11,8 +11,12 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.curator.CuratorClients;
+import dev.zkrecipes.curator.CuratorLocks;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.micrometer.LockMetrics;
+import dev.zkrecipes.micrometer.LockObservations;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
@@ -20,6 +24,8 @@ import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.shedlock.ZooKeeperLockProvider;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
@@ -28,8 +34,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -95,9 +105,17 @@ class InheritedContextIT extends ServerStage {
         Thread self = Thread.currentThread();
         ClassLoader before = self.getContextClassLoader();
         ClassLoader applications = new ApplicationLoader();
+        CuratorFramework curator =
+                opened(CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100)));
+        curator.start(); // its own threads are those of whoever starts it
+        assertThat(curator.blockUntilConnected(120, TimeUnit.SECONDS)).isTrue();
         inheritable.set("value");
         self.setContextClassLoader(applications);
-        try (ZooKeeperClient client = settings().closeOnShutdown().build();
+        try (ZooKeeperClient client = settings()
+                        .closeOnShutdown()
+                        .observer(new LockMetrics(new SimpleMeterRegistry()))
+                        .observer(new LockObservations(ObservationRegistry.create()))
+                        .build();
                 ZooKeeperClient supplied = ZooKeeperClient.over(() -> connected(client))) {
             assertThat(supplied.awaitConnected(LONG)).isTrue();
             Lease held = new InterProcessMutex(client, "/inherited").acquire();
@@ -109,6 +127,7 @@ class InheritedContextIT extends ServerStage {
             held.close();
             assertThat(client.awaitConnected(LONG)).isTrue();
             useEveryModule(client);
+            useTheBridgeToCurator(curator);
             assertThat(heirs).isEmpty();
             assertThat(Thread.getAllStackTraces().keySet())
                     .filteredOn(thread -> thread.getContextClassLoader() == applications)
@@ -148,6 +167,22 @@ class InheritedContextIT extends ServerStage {
                 .close();
         Soon.get(Soon.get(new InterProcessMutex(client, "/inherited/later").acquireAsync())
                 .closeAfter(Duration.ofMillis(1)));
+    }
+
+    private void useTheBridgeToCurator(CuratorFramework curator) throws Exception {
+        List<org.apache.curator.framework.recipes.locks.InterProcessLock> ours = List.of(
+                CuratorLocks.mutex(curator, "/inherited/curators-client"),
+                CuratorLocks.asCurator(new InterProcessMutex(CuratorClients.over(curator), "/inherited/over-curator")));
+        for (org.apache.curator.framework.recipes.locks.InterProcessLock lock : ours) {
+            lock.acquire();
+            lock.release();
+        }
+        String path = "/inherited/curators";
+        CuratorLocks.ofCurator(
+                        curator, path, new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, path))
+                .tryAcquire(LONG)
+                .orElseThrow()
+                .close();
     }
 
     @Test
