@@ -38,6 +38,7 @@ import javax.security.auth.kerberos.KerberosTicket;
 import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.AppConfigurationEntry.LoginModuleControlFlag;
 import javax.security.auth.login.Configuration;
+import javax.security.auth.login.LoginException;
 import javax.security.auth.spi.LoginModule;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -224,6 +225,9 @@ class KerberosIT {
                     "the SASL login failed: ",
                     "the keytab " + keytab + " does not exist or cannot be read",
                     "to connect as nobody, set zookeeper.sasl.client=false");
+            assertThatThrownBy(mutex(client)::acquire)
+                    .as("in the pause before the next attempt")
+                    .hasCauseInstanceOf(LoginException.class);
         }
     }
 

@@ -94,6 +94,19 @@ class OpenedSessionsTest {
 
     @Test
     @Tag("H143")
+    void tryInAPause_failsAtOnce_withTheCauseOfTheLastFailure() {
+        failure = new IllegalStateException("no name service");
+        scheduler.run();
+        int before = tries.get();
+        assertThatThrownBy(() -> locks().tryAcquire())
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("no name service")
+                .hasRootCause(failure);
+        assertThat(tries).hasValue(before);
+    }
+
+    @Test
+    @Tag("H143")
     void missingClass_failsRequestsAtOnce_whileItIsTriedEverMoreSeldom() {
         NoClassDefFoundError missing = new NoClassDefFoundError("io/netty/channel/Channel");
         failure = new LockConnectionException("no ZooKeeper handle can be opened: " + missing, missing);
