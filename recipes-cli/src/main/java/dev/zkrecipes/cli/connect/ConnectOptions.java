@@ -298,6 +298,9 @@ public final class ConnectOptions {
     /**
      * Sends a read and waits for its answer. A server that is stuck, or cut off from its ensemble, may give a session
      * and then answer nothing. Without this check zklock would wait for its lock for ever, and nothing would say why.
+     *
+     * <p>A server that refuses the credentials closes the connection after its answer, and that answer may be lost with
+     * the connection. So a read without an answer is sent again.
      */
     private void requireAnAnswer(ZooKeeperClient client, Duration limit) throws InterruptedException {
         ZooKeeper zk = client.zooKeeper().orElse(null);
@@ -305,15 +308,23 @@ public final class ConnectOptions {
             return; // the connection is lost again, which the next request reports
         }
         BlockingQueue<Integer> answers = new ArrayBlockingQueue<>(1);
-        zk.exists("/", false, (code, path, context, stat) -> answers.add(code), null);
         long millis = Math.min(limit.toMillis(), zk.getSessionTimeout() / 3);
-        Integer answer = answers.poll(millis, TimeUnit.MILLISECONDS);
-        if (answer == null) {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        KeeperException.Code last = null;
+        do {
+            zk.exists("/", false, (code, path, context, stat) -> answers.add(code), null);
+            Integer answer = answers.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            if (answer == null) {
+                break;
+            }
+            last = Answer.codeOf(answer);
+        } while (last == KeeperException.Code.CONNECTIONLOSS);
+        if (last == null) {
             throw new LockConnectionException(
                     "a server of " + servers + " gave a session and answered nothing for " + millis / 1e3
                             + " s: it is stuck, or cut off from its ensemble; see its log, or name another server");
         }
-        if (Answer.codeOf(answer) == KeeperException.Code.AUTHFAILED) {
+        if (last == KeeperException.Code.AUTHFAILED) {
             throw refused();
         }
     }
