@@ -8,6 +8,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockAccessException;
@@ -21,6 +22,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
@@ -131,6 +133,18 @@ class MutexRevocationIT extends ServerStage {
         lease.close();
     }
 
+    @Test
+    void closedClient_endsTheRequestsThatItFollows() throws Exception {
+        Lease lease = mutex.acquire();
+        Revocation revocation = revoker.withGrace(LONG).request(holder());
+        asking.close();
+        Soon.await().until(revocation.outcome()::isDone);
+        assertThatThrownBy(revocation.outcome()::join).hasCauseInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> revocation.await(Duration.ZERO)).isInstanceOf(ClientClosedException.class);
+        lease.verify(); // nobody breaks it any more
+        lease.close();
+    }
+
     // ---- Nodes of others.
 
     @Test
@@ -176,14 +190,14 @@ class MutexRevocationIT extends ServerStage {
                 .hasValue(RevocationOutcome.GONE_ALREADY);
         assertThat(data(node)).isEqualTo("first");
 
-        Duration grace = Duration.ofSeconds(2);
-        Revocation revocation = new Revoker(holding).withGrace(grace).request(first);
-        long over = System.nanoTime() + grace.toNanos();
+        Held look = proxy.holdRequest(RequestType.GET_DATA, 3); // before it breaks; it has read and watched the node
+        Revocation revocation =
+                new Revoker(holding).withGrace(Duration.ofMillis(1)).request(first);
+        look.awaitReached(LONG);
         proxy.refuse(); // so that nobody is told of the deletion
         await().until(() -> holding.connectionState() == ConnectionState.SUSPENDED);
         server.deleteNode(node);
         server.createNode(node, "second".getBytes(UTF_8));
-        await().until(() -> System.nanoTime() - over > 0);
         proxy.accept();
         assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
         assertThat(data(node)).isEqualTo("second");
