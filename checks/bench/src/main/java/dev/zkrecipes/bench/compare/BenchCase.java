@@ -28,9 +28,7 @@ record BenchCase(
         List<Setting> settings,
         List<Target> targets) {
     /** How many threads of how many clients work on how many paths. */
-    record Threads(int count, int clients, int paths) {
-        static final Threads ONE = new Threads(1, 1, 1);
-    }
+    record Threads(int count, int clients, int paths) {}
 
     /**
      * Where a case is measured.

@@ -105,7 +105,7 @@ interface FaultClient extends Remote {
                     } catch (RemoteException | InterruptedException e) {
                         throw e;
                     } catch (Exception e) {
-                        referee.failed(contender, e.toString());
+                        referee.failed(contender);
                         Thread.sleep(STAY_MILLIS);
                         last = false;
                     }

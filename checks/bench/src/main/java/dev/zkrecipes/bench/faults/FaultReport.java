@@ -149,9 +149,7 @@ final class FaultReport {
         evidence.tenures().stream()
                 .sorted(Comparator.comparingLong(Tenure::granted))
                 .forEach(each -> {
-                    Life life = evidence.log()
-                            .lives()
-                            .getOrDefault(each.node(), new Life("", 0, begun, 0, ServerLog.NEVER));
+                    Life life = evidence.log().lives().get(each.node()); // null if no server has logged it
                     table.add(
                             name(each.contender()),
                             each.lock(),
@@ -161,8 +159,8 @@ final class FaultReport {
                             seconds(each.granted()),
                             each.believed().isEmpty() ? "" : seconds(each.lastBelieved()),
                             each.released() == 0 ? "" : seconds(each.released()),
-                            seconds(life.createdAt()),
-                            life.deletedAt() == ServerLog.NEVER ? "" : seconds(life.deletedAt()),
+                            life == null ? "" : seconds(life.createdAt()),
+                            life == null || life.deletedAt() == ServerLog.NEVER ? "" : seconds(life.deletedAt()),
                             each.writes().get(0),
                             each.writes().get(1),
                             each.writes().get(2));

@@ -71,8 +71,8 @@ public final class Faults implements Callable<Integer> {
             long tolerance = TimeUnit.MILLISECONDS.toNanos(3) + Math.abs(wallMinusMonotonic() - clocks);
             Evidence evidence = arena.referee().evidence(arena.serverLog(clocks), tolerance);
             List<FaultVerdict> verdicts = new ArrayList<>();
-            remains.forEach((contender, left) -> verdicts.add(new FaultVerdict(
-                    contender, evidence, arena.referee().failures(contender).size(), left)));
+            remains.forEach((contender, left) -> verdicts.add(
+                    new FaultVerdict(contender, evidence, arena.referee().failures(contender), left)));
             Files.createDirectories(out);
             new FaultReport(evidence, verdicts, arena.played(), begun).write(out, machine(load));
             text.println(Files.readString(out.resolve("report.md")));

@@ -33,7 +33,7 @@ interface Referee extends Remote {
     void note(Tenure tenure) throws RemoteException;
 
     /** A call of a library failed. */
-    void failed(Contender contender, String how) throws RemoteException;
+    void failed(Contender contender) throws RemoteException;
 
     /** A thread took its lock once more at the end. */
     void served(Contender contender, String thread) throws RemoteException;
@@ -58,7 +58,7 @@ interface Referee extends Remote {
         private final Map<String, Tenure> tenures = new HashMap<>();
         private final Map<Counter, State> counters = new HashMap<>();
         private final List<StaleWrite> staleWrites = new ArrayList<>();
-        private final Map<Contender, List<String>> failures = new EnumMap<>(Contender.class);
+        private final Map<Contender, Integer> failures = new EnumMap<>(Contender.class);
         private final Map<Contender, Set<String>> served = new EnumMap<>(Contender.class);
 
         @Override
@@ -74,8 +74,8 @@ interface Referee extends Remote {
         }
 
         @Override
-        public synchronized void failed(Contender contender, String how) {
-            failures.computeIfAbsent(contender, any -> new ArrayList<>()).add(how);
+        public synchronized void failed(Contender contender) {
+            failures.merge(contender, 1, Integer::sum);
         }
 
         @Override
@@ -111,8 +111,8 @@ interface Referee extends Remote {
                     List.copyOf(tenures.values()), log, Map.copyOf(counters), List.copyOf(staleWrites), tolerance);
         }
 
-        synchronized List<String> failures(Contender contender) {
-            return List.copyOf(failures.getOrDefault(contender, List.of()));
+        synchronized int failures(Contender contender) {
+            return failures.getOrDefault(contender, 0);
         }
 
         synchronized int served(Contender contender) {

@@ -11,6 +11,7 @@ import dev.zkrecipes.bench.runner.Crew;
 import dev.zkrecipes.bench.runner.Together;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
@@ -32,18 +33,25 @@ final class Crowd implements AutoCloseable {
 
     /** Opens or closes sessions until there are so many. */
     void resize(int count) throws Exception {
+        List<LockClient> opened = Collections.synchronizedList(new ArrayList<>());
         List<Callable<Session>> opening = IntStream.range(sessions.size(), count)
-                .<Callable<Session>>mapToObj(number -> () -> open(number))
+                .<Callable<Session>>mapToObj(number -> () -> open(number, opened))
                 .toList();
-        sessions.addAll(Together.call(opening));
+        try {
+            sessions.addAll(Together.call(opening));
+        } catch (Exception e) {
+            Together.close(opened); // all have ended, and nobody else knows those that are open
+            throw e;
+        }
         List<Session> left = sessions.subList(count, sessions.size());
         Together.close(left.stream().map(Session::client).toList());
         left.clear();
     }
 
     /** With a first lock, which creates its path. */
-    private Session open(int number) throws Exception {
+    private Session open(int number, List<LockClient> opened) throws Exception {
         LockClient client = contender.connect(connectString, TIMEOUT);
+        opened.add(client);
         Cycle cycle = client.cycle(Work.MUTEX, 1, "/scale/" + number);
         cycle.acquire().close();
         return new Session(client, cycle);

@@ -24,7 +24,7 @@ class ResultTest {
             "what happens",
             Work.MUTEX,
             1,
-            BenchCase.Threads.ONE,
+            new BenchCase.Threads(1, 1, 1),
             List.of(Setting.memory(0)),
             List.of(
                     new Target(0, Metric.RATE, Contender.CURATOR, 2.5),
