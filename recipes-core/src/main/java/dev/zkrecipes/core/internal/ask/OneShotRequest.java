@@ -15,7 +15,6 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
@@ -62,15 +61,15 @@ public final class OneShotRequest<T> implements SessionSource.User {
      * Launches the request, and lets the calling thread wait for the answer. A request without an answer in time is
      * withdrawn.
      */
-    public T await(Duration timeout, Deadline deadline) throws InterruptedException {
+    public T await(Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(requests.scheduler());
         Blocking.throwIfInterrupted();
         requests.requireOpen(spec.path());
         Optional<T> found = Blocking.await(launch(), deadline);
         if (found.isEmpty()) {
             result.cancel(false);
-            throw new LockConnectionException(
-                    "no answer from ZooKeeper within " + timeout + " to the request for " + subject + "; ask again");
+            throw new LockConnectionException("no answer from ZooKeeper within " + deadline.timeout()
+                    + " to the request for " + subject + "; ask again");
         }
         return found.get();
     }
