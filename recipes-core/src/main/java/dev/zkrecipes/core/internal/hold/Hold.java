@@ -105,17 +105,6 @@ public final class Hold implements MultiLease, Held.Listener {
     private final LockData data; // the record of its owner
     private volatile @Nullable Closing closing; // null while it is open
     private volatile @Nullable Listeners listeners; // null until somebody wants to be told of its end
-    private volatile @Nullable Loss loss; // null until its record has noted a loss
-
-    /** When the hold was lost, and whether an exception has told its owner. */
-    private static final class Loss {
-        private final long at; // by the clock of the record
-        private volatile boolean told;
-
-        Loss(long at) {
-            this.at = at;
-        }
-    }
 
     public Hold(Origin lock, Grant grant, LockData data) {
         this.lock = lock;
@@ -176,34 +165,6 @@ public final class Hold implements MultiLease, Held.Listener {
             told.end(LeaseState.LOST);
         }
         data.lose(this);
-    }
-
-    /** Notes when the hold was lost. Only the first loss counts. */
-    void noteLoss(long now) {
-        if (loss == null) {
-            loss = new Loss(now);
-        }
-    }
-
-    /** Notes that an exception tells the owner of the loss, which may not have been noted itself yet. */
-    void noteTold(long now) {
-        noteLoss(now);
-        Objects.requireNonNull(loss).told = true;
-    }
-
-    /** Whether the loss was noted no later than {@code before}. */
-    boolean wasLostBefore(long before) {
-        Loss noted = loss;
-        return noted != null && noted.at - before <= 0;
-    }
-
-    /**
-     * Whether the hold was lost no later than {@code before}, and its owner was told. Such an owner has had its time
-     * to close the hold, and no longer relies on the lock.
-     */
-    boolean isForgottenSince(long before) {
-        Loss noted = loss;
-        return noted != null && noted.told && wasLostBefore(before);
     }
 
     boolean isClosed() {
