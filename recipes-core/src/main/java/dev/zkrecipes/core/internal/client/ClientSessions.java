@@ -96,7 +96,7 @@ final class ClientSessions {
         } else if (kind instanceof HandleKind.Supplied supplied) {
             return new SuppliedSessions(
                     supplied.supplier(),
-                    EngineThreads.supplier(),
+                    task -> EngineThreads.start("zkrecipes-supplier-", task),
                     found -> session(told -> WrappedHandle.open(found, scheduler, told)),
                     connection::use,
                     scheduler,
