@@ -9,7 +9,6 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.LastResort;
@@ -146,15 +145,6 @@ public final class Hold implements MultiLease, Held.Listener {
 
     LockGroup group() {
         return lock.group();
-    }
-
-    boolean standsOn(Held part) {
-        return grant.contains(part);
-    }
-
-    @Nullable
-    Held partOn(LockSpec spec) {
-        return grant.on(spec);
     }
 
     /** A part of the grant was lost. Any thread. */
@@ -397,7 +387,7 @@ public final class Hold implements MultiLease, Held.Listener {
             return grant.isKnownAsLost() ? LOST : RELEASED;
         }
         CompletableFuture<Void> released = unneeded.release(waits);
-        return new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
+        return new Closing(grant.isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
     }
 
     /** Completes once the nodes released with this closed hold are known to be gone. */

@@ -297,25 +297,25 @@ public final class LockData implements Held.Listener {
     /** The youngest open hold that stands on this part of a grant; null if none does. */
     @Nullable
     Hold holdOn(Held part) {
-        return youngest(part.spec().path(), hold -> hold.standsOn(part));
+        return youngest(part.spec().path(), hold -> hold.grant().contains(part));
     }
 
     /** The youngest open hold with a part on this lock; null if there is none. It may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
-        return youngest(spec.path(), hold -> hold.partOn(spec) != null);
+        return youngest(spec.path(), hold -> hold.grant().on(spec) != null);
     }
 
     /** The part on this lock of the youngest open hold that has one; null if none has. It may be lost. */
     @Nullable
     public Held partOn(LockSpec spec) {
         Hold hold = holdOf(spec);
-        return hold == null ? null : hold.partOn(spec);
+        return hold == null ? null : hold.grant().on(spec);
     }
 
     /** Tells every open hold that stands on the lost part. */
     @Override
     public void onLost(Held part) {
-        on(part.spec().path()).filter(hold -> hold.standsOn(part)).forEach(hold -> hold.onLost(part));
+        on(part.spec().path()).filter(hold -> hold.grant().contains(part)).forEach(hold -> hold.onLost(part));
     }
 
     // ---- Asking.
@@ -332,8 +332,10 @@ public final class LockData implements Held.Listener {
     /** Whether the owner holds each of these locks, by itself or together with others. */
     public boolean holds(LockGroup group) {
         return group.all().stream()
-                .allMatch(spec ->
-                        youngest(spec.path(), hold -> hold.isStanding() && hold.partOn(spec) != null) != null);
+                .allMatch(spec -> youngest(
+                                spec.path(),
+                                hold -> hold.isStanding() && hold.grant().on(spec) != null)
+                        != null);
     }
 
     // ---- Re-entry.
@@ -363,7 +365,10 @@ public final class LockData implements Held.Listener {
 
     /** Whether an open hold other than this one stands on the part. */
     private boolean isHeldBeside(Hold hold, Held part) {
-        return youngest(part.spec().path(), other -> other != hold && other.standsOn(part)) != null;
+        return youngest(
+                        part.spec().path(),
+                        other -> other != hold && other.grant().contains(part))
+                != null;
     }
 
     /**
