@@ -231,7 +231,8 @@ public final class ServerProbe {
             return Finding.trouble(
                     name + " runs but serves no clients: its ensemble has no majority; check the other servers");
         } else if (reply.isReadOnly()) {
-            return readOnly(name);
+            return Finding.trouble(name + " is read-only: it has lost its ensemble and gives no locks; check the other"
+                    + " servers, and the network between them");
         } else if (reply.isOfZooKeeper()) {
             return Finding.noSessionYet(
                     "a ZooKeeper server answers at " + name + ", and this client has no session of it yet", answer);
@@ -249,11 +250,6 @@ public final class ServerProbe {
         }
         return Finding.trouble(name + " accepts connections but does not answer: it is paused, overloaded, or not a"
                 + " ZooKeeper server; check the port and the server");
-    }
-
-    private static Finding readOnly(String name) {
-        return Finding.trouble(name + " is read-only: it has lost its ensemble and gives no locks; check the other"
-                + " servers, and the network between them");
     }
 
     /**
