@@ -35,6 +35,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
     private final String subject;
     private final BiConsumer<OneShotRequest<T>, Session> ask;
     private final CompletableFuture<T> result = new CompletableFuture<>();
+    private @Nullable Session asked; // the session in which it was sent; on the engine thread
 
     /**
      * {@code subject} names the request in messages, as in "the holders of". {@code ask} sends it; an exception from
@@ -47,8 +48,6 @@ public final class OneShotRequest<T> implements SessionSource.User {
         this.subject = subject + " the lock " + spec.path();
         this.ask = ask;
     }
-
-    private @Nullable Session asked; // the session in which it was sent; on the engine thread
 
     /** Begins. The future completes on the engine thread, or with an error when the client ends. */
     public CompletableFuture<T> launch() {

@@ -31,6 +31,7 @@ import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception.SSLContextException;
@@ -389,15 +390,12 @@ public final class ServerProbe {
     }
 
     private static SSLSocket connectByTls(SSLContext context, Server server, int answerMillis) throws IOException {
+        InetSocketAddress address = server.address();
         Socket plain = new DeafSocket();
-        plain.connect(server.address(), HANDSHAKE_MILLIS);
+        plain.connect(address, HANDSHAKE_MILLIS);
         plain.setSoTimeout(answerMillis);
-        return (SSLSocket) context.getSocketFactory()
-                .createSocket(
-                        plain,
-                        server.address().getHostString(),
-                        server.address().getPort(),
-                        true);
+        SSLSocketFactory sockets = context.getSocketFactory();
+        return (SSLSocket) sockets.createSocket(plain, address.getHostString(), address.getPort(), true);
     }
 
     /**
