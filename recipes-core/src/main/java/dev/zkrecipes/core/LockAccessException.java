@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core;
 
+import org.jspecify.annotations.Nullable;
+
 /** ZooKeeper refused the client the right to do what the lock needs, or refused its credentials. */
 public final class LockAccessException extends LockException {
     private static final long serialVersionUID = 1L;
@@ -20,9 +22,9 @@ public final class LockAccessException extends LockException {
      * Makes an error that another one caused.
      *
      * @param message the path, what happened, and what to do
-     * @param cause what caused it
+     * @param cause what caused it; null if that is not known
      */
-    public LockAccessException(String message, Throwable cause) {
+    public LockAccessException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

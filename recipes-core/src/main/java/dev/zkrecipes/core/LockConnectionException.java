@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * No server answered in time, or there is no connection and the call does not wait for one. The call had no effect, or
  * its effect is undone in the background.
@@ -23,9 +25,9 @@ public final class LockConnectionException extends LockException {
      * Makes an error that another one caused.
      *
      * @param message the path, what happened, and what to do
-     * @param cause what caused it
+     * @param cause what caused it; null if that is not known
      */
-    public LockConnectionException(String message, Throwable cause) {
+    public LockConnectionException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

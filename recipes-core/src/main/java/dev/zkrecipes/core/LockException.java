@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The base of everything that can go wrong with a lock, apart from bad arguments
  * ({@link IllegalArgumentException}), releasing what is not held ({@link IllegalMonitorStateException}) and
@@ -26,9 +28,9 @@ public class LockException extends RuntimeException {
      * Makes an error that another one caused.
      *
      * @param message the path, what happened, and what to do
-     * @param cause what caused it
+     * @param cause what caused it; null if that is not known
      */
-    public LockException(String message, Throwable cause) {
+    public LockException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

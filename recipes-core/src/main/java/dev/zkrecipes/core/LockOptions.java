@@ -132,14 +132,8 @@ public final class LockOptions {
      *     what using a lock takes
      */
     public LockOptions withAcl(List<ACL> rights) {
-        return new LockOptions(
-                queueLossPolicy,
-                Optional.of(Acls.check(Objects.requireNonNull(rights, "rights"))),
-                releasesInBackground,
-                standsBy,
-                holdAtMost,
-                ownerLabel,
-                name);
+        Optional<List<ACL>> own = Optional.of(Acls.check(Objects.requireNonNull(rights, "rights")));
+        return new LockOptions(queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name);
     }
 
     /**

@@ -15,7 +15,6 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
@@ -36,6 +35,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
     private final String subject;
     private final BiConsumer<OneShotRequest<T>, Session> ask;
     private final CompletableFuture<T> result = new CompletableFuture<>();
+    private @Nullable Session asked; // the session in which it was sent; on the engine thread
 
     /**
      * {@code subject} names the request in messages, as in "the holders of". {@code ask} sends it; an exception from
@@ -49,8 +49,6 @@ public final class OneShotRequest<T> implements SessionSource.User {
         this.ask = ask;
     }
 
-    private @Nullable Session asked; // the session in which it was sent; on the engine thread
-
     /** Begins. The future completes on the engine thread, or with an error when the client ends. */
     public CompletableFuture<T> launch() {
         requests.ask(spec.path(), result);
@@ -62,15 +60,15 @@ public final class OneShotRequest<T> implements SessionSource.User {
      * Launches the request, and lets the calling thread wait for the answer. A request without an answer in time is
      * withdrawn.
      */
-    public T await(Duration timeout, Deadline deadline) throws InterruptedException {
+    public T await(Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(requests.scheduler());
         Blocking.throwIfInterrupted();
         requests.requireOpen(spec.path());
         Optional<T> found = Blocking.await(launch(), deadline);
         if (found.isEmpty()) {
             result.cancel(false);
-            throw new LockConnectionException(
-                    "no answer from ZooKeeper within " + timeout + " to the request for " + subject + "; ask again");
+            throw new LockConnectionException("no answer from ZooKeeper within " + deadline.timeout()
+                    + " to the request for " + subject + "; ask again");
         }
         return found.get();
     }

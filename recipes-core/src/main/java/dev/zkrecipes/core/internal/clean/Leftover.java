@@ -273,10 +273,10 @@ final class Leftover {
             Duration wait = node.session().untilEndedByServer();
             then(wait.isZero() ? this::finish : () -> rest(wait));
         } else {
-            in.zk()
-                    .read(
-                            node.path(),
-                            seen -> then(seen.code() == Code.NONODE ? this::finish : () -> refuse(answer.code())));
+            in.zk().read(node.path(), seen -> {
+                boolean isGone = seen.code() == Code.NONODE;
+                then(isGone ? this::finish : () -> refuse(answer.code()));
+            });
         }
     }
 

@@ -143,11 +143,11 @@ public final class NodeCleaner implements SessionSource.User {
         List<Op> operations = leftovers.stream()
                 .map(leftover -> Op.delete(leftover.node.path(), -1))
                 .toList();
-        session.zk()
-                .multi(
-                        operations,
-                        answer -> leftovers.forEach(
-                                leftover -> leftover.then(answer.isOk() ? leftover::finish : leftover::begin)));
+        session.zk().multi(operations, answer -> {
+            for (Leftover leftover : leftovers) {
+                leftover.then(answer.isOk() ? leftover::finish : leftover::begin);
+            }
+        });
     }
 
     /**
@@ -398,14 +398,14 @@ public final class NodeCleaner implements SessionSource.User {
         boolean wasTriedLately = resets.replace(path, true) != null;
         if (!wasTriedLately && last.session().isConnected()) {
             resets.put(path, false);
-            new CounterReset(last.session(), path)
-                    .send(
-                            List.of(),
-                            answer -> last.session().afterAWhile(() -> {
-                                if (Boolean.TRUE.equals(resets.remove(path))) {
-                                    resetCounter(last);
-                                }
-                            }));
+            CounterReset reset = new CounterReset(last.session(), path);
+            reset.send(
+                    List.of(),
+                    answer -> last.session().afterAWhile(() -> {
+                        if (Boolean.TRUE.equals(resets.remove(path))) {
+                            resetCounter(last);
+                        }
+                    }));
         }
     }
 }

@@ -51,7 +51,6 @@ public final class ClientConnection {
     private volatile ConnectionState state = ConnectionState.CONNECTING;
     private volatile @Nullable Session used; // the session that new requests get
     private volatile Duration sessionTimeout; // as configured, until a server has granted one
-    private volatile Duration requestTimeout;
 
     /**
      * A listener, with an executor that keeps its calls in order. As each listener has an executor of its own, a
@@ -72,7 +71,6 @@ public final class ClientConnection {
         this.trouble = new ConnectionTrouble(kind, settings.clientConfig(), scheduler);
         this.kind = kind;
         this.sessionTimeout = settings.sessionTimeout();
-        this.requestTimeout = requestTimeoutFor(sessionTimeout);
     }
 
     /**
@@ -80,7 +78,7 @@ public final class ClientConnection {
      * opened.
      */
     void begin() {
-        scheduler.execute(() -> trouble.watch(requestTimeout));
+        scheduler.execute(() -> trouble.watch(requestTimeout()));
     }
 
     // ---- What sessions report.
@@ -134,7 +132,6 @@ public final class ClientConnection {
     private void tellState(Session session, State next) {
         if (session.timeoutNanos() > 0) {
             sessionTimeout = Duration.ofNanos(session.timeoutNanos());
-            requestTimeout = requestTimeoutFor(sessionTimeout);
         }
         if (!closing.getAsBoolean()) { // at its end, a closed client reports CLOSED itself
             boolean over = next == State.CLOSED && kind instanceof HandleKind.Wrapped; // no other handle follows
@@ -213,14 +210,10 @@ public final class ClientConnection {
         return session.zk().handle();
     }
 
-    Duration requestTimeout() {
-        return requestTimeout;
-    }
-
     /** How long a call waits for one answer: as configured, or a third of the session time-out. */
-    private Duration requestTimeoutFor(Duration session) {
+    Duration requestTimeout() {
         Duration given = settings.requestTimeout();
-        return given != null ? given : session.dividedBy(3);
+        return given != null ? given : Duration.ofNanos(sessionTimeout.toNanos() / 3);
     }
 
     /**
@@ -273,7 +266,7 @@ public final class ClientConnection {
             // Checked after the wait is registered: a disconnect first changes the state and then ends the waits.
             if (state == ConnectionState.CONNECTED) {
                 Completion.on(future, (nothing, failure) -> over.complete(null));
-                Blocking.awaitQuietly(over, Deadline.after(requestTimeout, scheduler));
+                Blocking.awaitQuietly(over, Deadline.after(requestTimeout(), scheduler));
             }
         } finally {
             untilDisconnected.remove(over);

@@ -29,7 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,19 +41,6 @@ import org.slf4j.LoggerFactory;
  */
 final class ClientSessions {
     private static final Logger log = LoggerFactory.getLogger(ClientSessions.class);
-
-    // A simulation does not log in anywhere.
-    private static final OpenedSessions.Login NO_LOGIN = new OpenedSessions.Login() {
-        @Override
-        public boolean isWanted() {
-            return false;
-        }
-
-        @Override
-        public void then(Consumer<Optional<Obstacle>> next) {
-            next.accept(Optional.empty());
-        }
-    };
 
     // Added to the warning of a session's end if the session was given up because no server answered it.
     private static final String LOST_DATA =
@@ -103,19 +90,19 @@ final class ClientSessions {
 
     private SessionSource sourceOf(Pauses pauses) {
         if (kind instanceof HandleKind.Opened opened) {
-            return opened(loginFor(opened), told -> OpenedHandle.open(opened, settings, scheduler, told));
+            return opened(() -> loginTo(opened), told -> OpenedHandle.open(opened, settings, scheduler, told));
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
             return new WrappedSession(() -> session(told -> WrappedHandle.open(wrapped.handle(), scheduler, told)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
             return new SuppliedSessions(
                     supplied.supplier(),
-                    EngineThreads.supplier(),
+                    task -> EngineThreads.start("zkrecipes-supplier-", task),
                     found -> session(told -> WrappedHandle.open(found, scheduler, told)),
                     connection::use,
                     scheduler,
                     pauses);
         } else {
-            return opened(NO_LOGIN, ((HandleKind.Simulated) kind).factory());
+            return opened(Optional::empty, ((HandleKind.Simulated) kind).factory());
         }
     }
 
@@ -123,9 +110,10 @@ final class ClientSessions {
      * Sessions that the client opens itself. The pauses between attempts grow to
      * {@link OpenedSessions#LONGEST_PAUSE}, whatever limit the application has set for the pauses of requests.
      */
-    private OpenedSessions opened(OpenedSessions.Login login, ZooKeeperOperations.Factory factory) {
+    private OpenedSessions opened(Supplier<Optional<SaslLogin>> login, ZooKeeperOperations.Factory factory) {
         return new OpenedSessions(
                 login,
+                connection::logsIn,
                 () -> session(factory),
                 connection::onObstacle,
                 new Pauses(scheduler, settings.firstRetryDelay(), OpenedSessions.LONGEST_PAUSE),
@@ -133,36 +121,12 @@ final class ClientSessions {
     }
 
     /**
-     * The SASL login that comes before a session is opened, if the configuration asks for one. It may block for long,
-     * so it runs on a thread of its own.
+     * The SASL login that comes before a session is opened; empty if the configuration asks for none. It is a new one
+     * each time, as the servers may have changed since.
      */
-    private OpenedSessions.Login loginFor(HandleKind.Opened servers) {
-        return new OpenedSessions.Login() {
-            /** A new one each time, as the servers may have changed since. */
-            private SaslLogin login() {
-                return new SaslLogin(settings.clientConfig(), ConnectString.servers(servers.connectString()));
-            }
-
-            @Override
-            public boolean isWanted() {
-                return login().isWanted();
-            }
-
-            @Override
-            public void then(Consumer<Optional<Obstacle>> next) {
-                SaslLogin login = login();
-                if (!login.isWanted()) {
-                    next.accept(Optional.empty());
-                    return;
-                }
-                connection.logsIn();
-                EngineThreads.start("zkrecipes-login-", () -> {
-                    Optional<Obstacle> trouble = login.trouble();
-                    // On the engine's own thread, because the threads of a handle inherit from the one that opens it.
-                    scheduler.handOver(() -> next.accept(trouble));
-                });
-            }
-        };
+    private Optional<SaslLogin> loginTo(HandleKind.Opened servers) {
+        SaslLogin login = new SaslLogin(settings.clientConfig(), ConnectString.servers(servers.connectString()));
+        return login.isWanted() ? Optional.of(login) : Optional.empty();
     }
 
     /** Moves to other servers, in the sessions that live and in all later ones. */

@@ -224,6 +224,11 @@ public final class EngineClient {
         return connection.requestTimeout();
     }
 
+    /** The deadline of a call that begins now and waits for answers of the server. */
+    public Deadline requestDeadline() {
+        return Deadline.after(requestTimeout(), scheduler);
+    }
+
     public ClientConnection connection() {
         return connection;
     }

@@ -207,7 +207,6 @@ public final class ConnectionTrouble {
     }
 
     private static LockException lacksConnection(ServerProbe.@Nullable Finding known, String message) {
-        Throwable cause = known == null ? null : known.cause();
-        return cause == null ? new LockConnectionException(message) : new LockConnectionException(message, cause);
+        return new LockConnectionException(message, known == null ? null : known.cause());
     }
 }

@@ -31,6 +31,7 @@ import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.common.X509Exception.SSLContextException;
@@ -231,7 +232,8 @@ public final class ServerProbe {
             return Finding.trouble(
                     name + " runs but serves no clients: its ensemble has no majority; check the other servers");
         } else if (reply.isReadOnly()) {
-            return readOnly(name);
+            return Finding.trouble(name + " is read-only: it has lost its ensemble and gives no locks; check the other"
+                    + " servers, and the network between them");
         } else if (reply.isOfZooKeeper()) {
             return Finding.noSessionYet(
                     "a ZooKeeper server answers at " + name + ", and this client has no session of it yet", answer);
@@ -249,11 +251,6 @@ public final class ServerProbe {
         }
         return Finding.trouble(name + " accepts connections but does not answer: it is paused, overloaded, or not a"
                 + " ZooKeeper server; check the port and the server");
-    }
-
-    private static Finding readOnly(String name) {
-        return Finding.trouble(name + " is read-only: it has lost its ensemble and gives no locks; check the other"
-                + " servers, and the network between them");
     }
 
     /**
@@ -393,15 +390,12 @@ public final class ServerProbe {
     }
 
     private static SSLSocket connectByTls(SSLContext context, Server server, int answerMillis) throws IOException {
+        InetSocketAddress address = server.address();
         Socket plain = new DeafSocket();
-        plain.connect(server.address(), HANDSHAKE_MILLIS);
+        plain.connect(address, HANDSHAKE_MILLIS);
         plain.setSoTimeout(answerMillis);
-        return (SSLSocket) context.getSocketFactory()
-                .createSocket(
-                        plain,
-                        server.address().getHostString(),
-                        server.address().getPort(),
-                        true);
+        SSLSocketFactory sockets = context.getSocketFactory();
+        return (SSLSocket) sockets.createSocket(plain, address.getHostString(), address.getPort(), true);
     }
 
     /**

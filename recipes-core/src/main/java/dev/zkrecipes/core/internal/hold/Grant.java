@@ -80,6 +80,7 @@ public final class Grant {
         return parts[0];
     }
 
+    /** A loop of its own, because each re-entry asks, and is to make no object but the hold. */
     boolean contains(Held wanted) {
         for (Held part : parts) {
             if (part == wanted) {
@@ -92,28 +93,28 @@ public final class Grant {
     /** The part that belongs to this lock; null if there is none. */
     @Nullable
     Held on(LockSpec spec) {
-        for (Held part : parts) {
-            if (part.spec().equals(spec)) {
-                return part;
-            }
-        }
-        return null;
+        return find(part -> part.spec().equals(spec));
     }
 
     /** A part on this path that is lost; null if none is. */
     @Nullable
     Held lostOn(String path) {
-        for (Held part : parts) {
-            if (part.spec().path().equals(path) && part.isLost()) {
-                return part;
-            }
-        }
-        return null;
+        return find(part -> part.spec().path().equals(path) && part.isLost());
     }
 
     /** Whether a part on this path stands. It does although another part of the grant is lost. */
     boolean standsOn(String path) {
-        return all().anyMatch(part -> part.spec().path().equals(path) && !part.hasEnded() && !part.isLost());
+        return find(part -> part.spec().path().equals(path) && !part.hasEnded() && !part.isLost()) != null;
+    }
+
+    /** The first part that matches; null if none does. */
+    private @Nullable Held find(Predicate<Held> wanted) {
+        for (Held part : parts) {
+            if (wanted.test(part)) {
+                return part;
+            }
+        }
+        return null;
     }
 
     Stream<LockSpec> specs() {
@@ -148,12 +149,7 @@ public final class Grant {
 
     /** Whether a part is already known to be lost. Unlike {@link #isLost} this does not read the clock. */
     boolean isKnownAsLost() {
-        for (Held part : parts) {
-            if (part.isKnownAsLost()) {
-                return true;
-            }
-        }
-        return false;
+        return find(Held::isKnownAsLost) != null;
     }
 
     void requireNotLost() {

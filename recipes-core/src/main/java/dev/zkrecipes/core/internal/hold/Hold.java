@@ -9,7 +9,6 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.LastResort;
@@ -105,17 +104,6 @@ public final class Hold implements MultiLease, Held.Listener {
     private final LockData data; // the record of its owner
     private volatile @Nullable Closing closing; // null while it is open
     private volatile @Nullable Listeners listeners; // null until somebody wants to be told of its end
-    private volatile @Nullable Loss loss; // null until its record has noted a loss
-
-    /** When the hold was lost, and whether an exception has told its owner. */
-    private static final class Loss {
-        private final long at; // by the clock of the record
-        private volatile boolean told;
-
-        Loss(long at) {
-            this.at = at;
-        }
-    }
 
     public Hold(Origin lock, Grant grant, LockData data) {
         this.lock = lock;
@@ -159,15 +147,6 @@ public final class Hold implements MultiLease, Held.Listener {
         return lock.group();
     }
 
-    boolean standsOn(Held part) {
-        return grant.contains(part);
-    }
-
-    @Nullable
-    Held partOn(LockSpec spec) {
-        return grant.on(spec);
-    }
-
     /** A part of the grant was lost. Any thread. */
     @Override
     public void onLost(Held part) {
@@ -176,34 +155,6 @@ public final class Hold implements MultiLease, Held.Listener {
             told.end(LeaseState.LOST);
         }
         data.lose(this);
-    }
-
-    /** Notes when the hold was lost. Only the first loss counts. */
-    void noteLoss(long now) {
-        if (loss == null) {
-            loss = new Loss(now);
-        }
-    }
-
-    /** Notes that an exception tells the owner of the loss, which may not have been noted itself yet. */
-    void noteTold(long now) {
-        noteLoss(now);
-        Objects.requireNonNull(loss).told = true;
-    }
-
-    /** Whether the loss was noted no later than {@code before}. */
-    boolean wasLostBefore(long before) {
-        Loss noted = loss;
-        return noted != null && noted.at - before <= 0;
-    }
-
-    /**
-     * Whether the hold was lost no later than {@code before}, and its owner was told. Such an owner has had its time
-     * to close the hold, and no longer relies on the lock.
-     */
-    boolean isForgottenSince(long before) {
-        Loss noted = loss;
-        return noted != null && noted.told && wasLostBefore(before);
     }
 
     boolean isClosed() {
@@ -436,7 +387,7 @@ public final class Hold implements MultiLease, Held.Listener {
             return grant.isKnownAsLost() ? LOST : RELEASED;
         }
         CompletableFuture<Void> released = unneeded.release(waits);
-        return new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
+        return new Closing(grant.isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
     }
 
     /** Completes once the nodes released with this closed hold are known to be gone. */

@@ -54,9 +54,16 @@ public final class LockData implements Held.Listener {
     private final LongSupplier clock;
     private final Consumer<LockData> useless; // told when the record is not needed any more
     private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
+    private final Map<Hold, Loss> lost = new ConcurrentHashMap<>(1); // of the open holds, as far as is noted
     private volatile boolean hasOtherThreads; // whether they may close a hold while the owner re-enters
-    private volatile boolean mayHaveLost;
     private @Nullable Set<String> warnedOf; // locks of which users were warned; confined to the engine thread
+
+    /** When a hold was lost, by the clock of the record, and whether an exception has told its owner. */
+    private record Loss(long at, boolean isTold) {
+        boolean isBefore(long time) {
+            return at - time <= 0;
+        }
+    }
 
     private LockData(@Nullable Thread owner, boolean isOfNobody, LongSupplier clock, Consumer<LockData> useless) {
         this.owner = owner;
@@ -124,6 +131,9 @@ public final class LockData implements Held.Listener {
         for (String path : over.group().paths()) {
             open.computeIfPresent(path, (same, holds) -> without(over, holds));
         }
+        if (!lost.isEmpty()) {
+            lost.remove(over);
+        }
         if (open.isEmpty() && mayClose()) { // another thread must not: the owner may be opening a hold in it
             useless.accept(this);
         }
@@ -149,15 +159,25 @@ public final class LockData implements Held.Listener {
     // ---- Lost holds.
 
     /** Notes that a hold was lost. Called once more for each further node of the hold that is lost. */
-    void lose(Hold lost) {
+    void lose(Hold hold) {
         if (isOfNobody) {
-            takeOut(lost); // nobody looks for it here: only its lease can close it
+            takeOut(hold); // nobody looks for it here: only its lease can close it
             return;
         }
-        lost.noteLoss(clock.getAsLong());
-        mayHaveLost = true;
+        noteLoss(hold, false);
         if (isForgettable()) {
             useless.accept(this);
+        }
+    }
+
+    /** Notes a loss, of which only the first time counts, and whether an exception tells the owner of it. */
+    private void noteLoss(Hold hold, boolean isTold) {
+        lost.merge(
+                hold,
+                new Loss(clock.getAsLong(), isTold),
+                (noted, next) -> new Loss(noted.at(), noted.isTold() || isTold));
+        if (hold.isClosed()) { // the thread that closes it may have looked before there was a note
+            lost.remove(hold);
         }
     }
 
@@ -166,22 +186,30 @@ public final class LockData implements Held.Listener {
      * protects. If all lost holds are {@linkplain #FORGOTTEN forgotten}, they are closed now instead, with a warning.
      */
     private void requireNoneLost(String path) {
-        List<Hold> lost =
+        List<Hold> found =
                 on(path).filter(hold -> hold.grant().lostOn(path) != null).toList();
-        if (lost.isEmpty()) {
+        if (found.isEmpty()) {
             return;
         }
-        long now = clock.getAsLong();
-        long before = now - FORGOTTEN.toNanos();
-        if (!lost.stream().allMatch(hold -> hold.isForgottenSince(before))) {
-            lost.forEach(hold -> hold.noteTold(now));
-            Held part = lost.get(0).grant().lostOn(path);
-            if (part != null) { // it is, unless a foreign lock takes back what it has said
-                part.requireNotLost();
-            }
+        long before = clock.getAsLong() - FORGOTTEN.toNanos();
+        if (found.stream().allMatch(hold -> isForgottenSince(before, hold))) {
+            closeForgotten(found);
             return;
         }
-        closeForgotten(lost);
+        found.forEach(hold -> noteLoss(hold, true));
+        Held part = found.get(0).grant().lostOn(path);
+        if (part != null) { // it is, unless a foreign lock takes back what it has said
+            part.requireNotLost();
+        }
+    }
+
+    /**
+     * Whether the hold was lost no later than {@code before}, and its owner was told. Such an owner has had its time
+     * to close the hold, and no longer relies on the lock.
+     */
+    private boolean isForgottenSince(long before, Hold hold) {
+        Loss noted = lost.get(hold);
+        return noted != null && noted.isTold() && noted.isBefore(before);
     }
 
     /**
@@ -189,30 +217,29 @@ public final class LockData implements Held.Listener {
      * would otherwise keep its dead session in memory as long as the record.
      */
     public void closeLongLost() {
-        if (!mayHaveLost) {
-            return;
-        }
-        mayHaveLost = false; // before the look: a loss that comes meanwhile sets it again
-        long before = clock.getAsLong() - FORGOTTEN.toNanos();
-        List<Hold> lost = all().filter(Hold::isLost).toList();
-        closeForgotten(lost.stream().filter(hold -> hold.wasLostBefore(before)).toList());
-        if (!lost.stream().allMatch(Hold::isClosed)) {
-            mayHaveLost = true;
+        if (!lost.isEmpty()) {
+            long before = clock.getAsLong() - FORGOTTEN.toNanos();
+            closeForgotten(lost.entrySet().stream()
+                    .filter(each -> each.getValue().isBefore(before))
+                    .map(Map.Entry::getKey)
+                    .toList());
         }
     }
 
     /** Closes lost holds in place of their owner, with one warning. */
-    private void closeForgotten(List<Hold> lost) {
-        lost.stream()
-                .findFirst()
-                .ifPresent(any -> log.warn(
-                        "The lock {} of {} was lost while {} held it, and its lease was not closed for {} minutes, so it"
-                                + " counts as closed. Close every lease, lost or not, with try-with-resources or release().",
-                        any.path(),
-                        any.lock().ownerLabel(),
-                        owner == null ? "this process" : "thread " + ownerName(),
-                        FORGOTTEN.toMinutes()));
-        lost.forEach(hold -> hold.beginClosing(false));
+    private void closeForgotten(List<Hold> forgotten) {
+        if (forgotten.isEmpty()) {
+            return;
+        }
+        Hold any = forgotten.get(0);
+        log.warn(
+                "The lock {} of {} was lost while {} held it, and its lease was not closed for {} minutes, so it"
+                        + " counts as closed. Close every lease, lost or not, with try-with-resources or release().",
+                any.path(),
+                any.lock().ownerLabel(),
+                owner == null ? "this process" : "thread " + ownerName(),
+                FORGOTTEN.toMinutes());
+        forgotten.forEach(hold -> hold.beginClosing(false));
     }
 
     /** Throws if any hold is lost. A hold that its owner has forgotten, see {@link #FORGOTTEN}, is closed instead. */
@@ -270,25 +297,25 @@ public final class LockData implements Held.Listener {
     /** The youngest open hold that stands on this part of a grant; null if none does. */
     @Nullable
     Hold holdOn(Held part) {
-        return youngest(part.spec().path(), hold -> hold.standsOn(part));
+        return youngest(part.spec().path(), hold -> hold.grant().contains(part));
     }
 
     /** The youngest open hold with a part on this lock; null if there is none. It may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
-        return youngest(spec.path(), hold -> hold.partOn(spec) != null);
+        return youngest(spec.path(), hold -> hold.grant().on(spec) != null);
     }
 
     /** The part on this lock of the youngest open hold that has one; null if none has. It may be lost. */
     @Nullable
     public Held partOn(LockSpec spec) {
         Hold hold = holdOf(spec);
-        return hold == null ? null : hold.partOn(spec);
+        return hold == null ? null : hold.grant().on(spec);
     }
 
     /** Tells every open hold that stands on the lost part. */
     @Override
     public void onLost(Held part) {
-        on(part.spec().path()).filter(hold -> hold.standsOn(part)).forEach(hold -> hold.onLost(part));
+        on(part.spec().path()).filter(hold -> hold.grant().contains(part)).forEach(hold -> hold.onLost(part));
     }
 
     // ---- Asking.
@@ -305,8 +332,10 @@ public final class LockData implements Held.Listener {
     /** Whether the owner holds each of these locks, by itself or together with others. */
     public boolean holds(LockGroup group) {
         return group.all().stream()
-                .allMatch(spec ->
-                        youngest(spec.path(), hold -> hold.isStanding() && hold.partOn(spec) != null) != null);
+                .allMatch(spec -> youngest(
+                                spec.path(),
+                                hold -> hold.isStanding() && hold.grant().on(spec) != null)
+                        != null);
     }
 
     // ---- Re-entry.
@@ -336,7 +365,10 @@ public final class LockData implements Held.Listener {
 
     /** Whether an open hold other than this one stands on the part. */
     private boolean isHeldBeside(Hold hold, Held part) {
-        return youngest(part.spec().path(), other -> other != hold && other.standsOn(part)) != null;
+        return youngest(
+                        part.spec().path(),
+                        other -> other != hold && other.grant().contains(part))
+                != null;
     }
 
     /**

@@ -54,13 +54,7 @@ public final class LockDataTable {
 
     /** The calling thread's record, created if it has none. */
     public LockData mineToOpen() {
-        LockData known = mine();
-        if (known != null) {
-            return known;
-        }
-        LockData made = LockData.ofThread(Thread.currentThread(), clock, forget);
-        ofThreads.put(Thread.currentThread(), made);
-        return made;
+        return ofThreads.computeIfAbsent(Thread.currentThread(), owner -> LockData.ofThread(owner, clock, forget));
     }
 
     /** The record of leases that belong to no thread. */

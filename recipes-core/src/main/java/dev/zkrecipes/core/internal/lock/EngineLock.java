@@ -157,8 +157,8 @@ public final class EngineLock extends OwnedLock {
         try {
             wanted.launch();
             Optional<Grant> granted = isInterruptible
-                    ? awaitOrLeave(wanted, deadline, limit)
-                    : Blocking.uninterruptibly(() -> await(wanted, deadline, limit));
+                    ? awaitOrLeave(wanted, deadline)
+                    : Blocking.uninterruptibly(() -> await(wanted, deadline));
             if (granted.isPresent()) {
                 opened = Hold.open(this, granted.get(), mineToOpen(), observed);
             } else if (observed != null) {
@@ -201,10 +201,9 @@ public final class EngineLock extends OwnedLock {
      * Waits, and withdraws the request if the thread is interrupted. If the grant came first, the thread has the
      * lock, and its interrupt flag is set again.
      */
-    private Optional<Grant> awaitOrLeave(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
-            throws InterruptedException {
+    private Optional<Grant> awaitOrLeave(Acquisition wanted, @Nullable Deadline deadline) throws InterruptedException {
         try {
-            return await(wanted, deadline, limit);
+            return await(wanted, deadline);
         } catch (InterruptedException e) {
             Grant granted = wanted.giveUpUnlessGranted();
             if (granted == null) {
@@ -219,12 +218,9 @@ public final class EngineLock extends OwnedLock {
      * Waits for the outcome. Empty if the lock is busy: in a try, or when the time is over. Throws when the time is
      * over and it is not known that the lock is busy.
      */
-    private Optional<Grant> await(Acquisition wanted, @Nullable Deadline deadline, @Nullable Duration limit)
-            throws InterruptedException {
-        if (deadline != null
-                && limit != null
-                && Blocking.await(wanted.outcome(), deadline).isEmpty()) {
-            Optional<LockException> unseen = unseen(client, path(), Optional.of(wanted), limit);
+    private Optional<Grant> await(Acquisition wanted, @Nullable Deadline deadline) throws InterruptedException {
+        if (deadline != null && Blocking.await(wanted.outcome(), deadline).isEmpty()) {
+            Optional<LockException> unseen = unseen(client, path(), Optional.of(wanted), deadline.timeout());
             if (wanted.giveUp()) {
                 if (unseen.isPresent()) {
                     throw unseen.get();
@@ -335,8 +331,7 @@ public final class EngineLock extends OwnedLock {
         CompletableFuture<Code> answered = new CompletableFuture<>();
         client.requests().ask(path(), answered);
         client.scheduler().execute(() -> hold.grant().check(answered::complete));
-        Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
-                .orElse(Code.OPERATIONTIMEOUT);
+        Code code = Blocking.await(answered, client.requestDeadline()).orElse(Code.OPERATIONTIMEOUT);
         hold.requireOpenAndStanding(); // once it is closed, its nodes may stand for another hold
         if (code != Code.OK) {
             throw new LockConnectionException("could not verify the lock " + path() + " (" + code
@@ -356,7 +351,7 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public List<Participant> participants() throws InterruptedException {
-        return seen(ParticipantQuery::ofAll, Deadline.after(client.requestTimeout(), client.scheduler())).stream()
+        return seen(ParticipantQuery::ofAll, client.requestDeadline()).stream()
                 .map(ParticipantQuery.Seen::participant)
                 .toList();
     }
@@ -371,7 +366,7 @@ public final class EngineLock extends OwnedLock {
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            all.addAll(query.apply(client.requests(), spec).request().await(client.requestTimeout(), deadline));
+            all.addAll(query.apply(client.requests(), spec).request().await(deadline));
         }
         return all;
     }

@@ -44,7 +44,7 @@ public final class PathQueries {
         return ask(
                 "the queue of",
                 (request, session) -> request.list(session, list -> request.answer(snapshot(list))),
-                deadline());
+                client.requestDeadline());
     }
 
     private LockSnapshot snapshot(ChildrenSnapshot list) {
@@ -64,7 +64,7 @@ public final class PathQueries {
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
         String subject = "a change of the rule of";
-        Deadline deadline = deadline();
+        Deadline deadline = client.requestDeadline();
         boolean written = false;
         while (!written) {
             Optional<Content> read = ask(subject, this::readRule, deadline);
@@ -81,14 +81,9 @@ public final class PathQueries {
         }
     }
 
-    private Deadline deadline() {
-        return Deadline.after(client.requestTimeout(), client.scheduler());
-    }
-
     private <T> T ask(String subject, BiConsumer<OneShotRequest<T>, Session> question, Deadline deadline)
             throws InterruptedException {
-        return new OneShotRequest<>(client.requests(), spec, subject, question)
-                .await(client.requestTimeout(), deadline);
+        return new OneShotRequest<>(client.requests(), spec, subject, question).await(deadline);
     }
 
     // ---- The rule.

@@ -54,7 +54,7 @@ public final class RevocationRequests {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         client.requests().requireOpen(lockPath);
-        return Deadline.after(client.requestTimeout(), client.scheduler());
+        return client.requestDeadline();
     }
 
     /**
@@ -88,7 +88,7 @@ public final class RevocationRequests {
             pending.forEach(RevocationTask::launch);
             for (RevocationTask each : pending) {
                 if (Blocking.await(each.asked(), deadline).isEmpty()) {
-                    throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
+                    throw new LockConnectionException("no answer from ZooKeeper within " + deadline.timeout()
                             + " to the request to give back "
                             + each.nodePath() + ": it is not known whether its holder was asked; ask again");
                 }

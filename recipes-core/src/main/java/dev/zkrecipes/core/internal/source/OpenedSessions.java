@@ -5,9 +5,11 @@ package dev.zkrecipes.core.internal.source;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.internal.zk.OpenedHandle;
+import dev.zkrecipes.core.internal.zk.SaslLogin;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -37,16 +39,8 @@ public final class OpenedSessions implements SessionSource {
     /** The longest pause between two attempts. If a session lasts this long, the pauses after it begin anew. */
     public static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
-    /** The login before a session is opened. */
-    public interface Login {
-        /** Whether the configuration asks for a login. */
-        boolean isWanted();
-
-        /** Logs in if that is wanted. Then tells {@code next}, on a thread of the engine's own, what went wrong. */
-        void then(Consumer<Optional<Obstacle>> next);
-    }
-
-    private final Login login;
+    private final Supplier<Optional<SaslLogin>> login;
+    private final Runnable onLogin;
     private final Supplier<Session> factory;
     private final Consumer<Obstacle> onFailure;
     private final Pauses pauses;
@@ -61,16 +55,19 @@ public final class OpenedSessions implements SessionSource {
     private boolean stopped;
 
     /**
-     * {@code pauses} are no longer than {@link #LONGEST_PAUSE}. {@code onFailure} learns of a failed attempt before
-     * any request does.
+     * {@code login} makes the login that comes before a session is opened; empty if the configuration asks for none.
+     * {@code onLogin} runs when a login begins. {@code onFailure} learns of a failed attempt before any request does.
+     * {@code pauses} are no longer than {@link #LONGEST_PAUSE}.
      */
     public OpenedSessions(
-            Login login,
+            Supplier<Optional<SaslLogin>> login,
+            Runnable onLogin,
             Supplier<Session> factory,
             Consumer<Obstacle> onFailure,
             Pauses pauses,
             EngineScheduler scheduler) {
         this.login = login;
+        this.onLogin = onLogin;
         this.factory = factory;
         this.onFailure = onFailure;
         this.pauses = pauses;
@@ -85,8 +82,17 @@ public final class OpenedSessions implements SessionSource {
     public void start() {
         if (!opening) {
             opening = true;
-            scheduler.handOver(() -> login.then(this::open));
+            scheduler.handOver(() -> login.get().ifPresentOrElse(this::openAfter, () -> open(Optional.empty())));
         }
+    }
+
+    /** Logs in on a thread of its own, because that may block for long. */
+    private void openAfter(SaslLogin wanted) {
+        onLogin.run();
+        EngineThreads.start("zkrecipes-login-", () -> {
+            Optional<Obstacle> trouble = wanted.trouble();
+            scheduler.handOver(() -> open(trouble));
+        });
     }
 
     /** Opens the handle, unless the login has failed or the client was closed meanwhile. */
@@ -184,7 +190,7 @@ public final class OpenedSessions implements SessionSource {
         }
         if (!isRefused) {
             start();
-        } else if (ended.connection() == 0 || login.isWanted()) {
+        } else if (ended.connection() == 0 || login.get().isPresent()) {
             pauseThen(Obstacle.REFUSED, this::start);
         } else {
             pauseThen(Obstacle.REFUSED, () -> obstacle = null);

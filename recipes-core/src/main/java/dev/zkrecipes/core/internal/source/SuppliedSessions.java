@@ -19,7 +19,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -43,7 +43,7 @@ public final class SuppliedSessions implements SessionSource {
     private final Function<ZooKeeper, Session> factory;
     private final Consumer<Session> onUsed;
     private final EngineScheduler scheduler;
-    private final ExecutorService asker; // has one thread
+    private final Executor asker; // of the supplier, one question at a time
     private final Pauses pauses;
     /**
      * Sessions by handle: those that live, and those that were given up although their handle still says it lives.
@@ -57,12 +57,10 @@ public final class SuppliedSessions implements SessionSource {
     private boolean failing; // whether the last answer was of no use, which is logged once
     private boolean stopped;
 
-    /**
-     * {@code asker} has one thread, and is shut down at the end. {@code onUsed} gets the session for new requests.
-     */
+    /** {@code asker} runs what may block. {@code onUsed} gets the session for new requests. */
     public SuppliedSessions(
             Supplier<ZooKeeper> supplier,
-            ExecutorService asker,
+            Executor asker,
             Function<ZooKeeper, Session> factory,
             Consumer<Session> onUsed,
             EngineScheduler scheduler,
@@ -99,7 +97,6 @@ public final class SuppliedSessions implements SessionSource {
     @Override
     public void stop() {
         stopped = true;
-        asker.shutdown();
     }
 
     /** Asks the supplier, unless it is being asked. */

@@ -28,10 +28,6 @@ final class CallbackThreads implements Executor {
     private final AtomicBoolean watched = new AtomicBoolean(); // a look is scheduled
     private volatile boolean closed;
 
-    CallbackThreads(String namePrefix, EngineScheduler scheduler) {
-        this(EngineThreads.idling(MOST, namePrefix), scheduler);
-    }
-
     CallbackThreads(ThreadPoolExecutor pool, EngineScheduler scheduler) {
         this.pool = pool;
         this.scheduler = scheduler;

@@ -43,8 +43,8 @@ public final class Callbacks {
      */
     public static Callbacks on(@Nullable Executor given, @Nullable Executor givenForLosses, EngineScheduler scheduler) {
         return new Callbacks(
-                new CallbackThreads("zkrecipes-callback-", scheduler),
-                new CallbackThreads("zkrecipes-loss-", scheduler),
+                new CallbackThreads(EngineThreads.idling(CallbackThreads.MOST, "zkrecipes-callback-"), scheduler),
+                new CallbackThreads(EngineThreads.idling(CallbackThreads.MOST, "zkrecipes-loss-"), scheduler),
                 given,
                 givenForLosses);
     }

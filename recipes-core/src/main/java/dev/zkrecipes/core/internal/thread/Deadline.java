@@ -9,13 +9,14 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The moment at which a call has to return. It is computed once, when the call begins, so that the steps of the call
- * share one limit. It uses the monotonic clock: setting the time of day does not move it.
+ * share one limit. It uses the monotonic clock: setting the time of day does not move it. Messages name the
+ * {@code timeout} of the call.
  */
-public record Deadline(EngineScheduler clock, long atNanos) {
+public record Deadline(EngineScheduler clock, Duration timeout, long atNanos) {
 
     public static Deadline after(Duration timeout, EngineScheduler clock) {
         long nanos = TimeUnit.NANOSECONDS.convert(timeout); // saturates at 292 years
-        return new Deadline(clock, clock.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2));
+        return new Deadline(clock, timeout, clock.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2));
     }
 
     /** The nanoseconds that are left; 0 or less if the deadline has passed. */
@@ -25,6 +26,6 @@ public record Deadline(EngineScheduler clock, long atNanos) {
 
     /** A deadline that is later by {@code nanos}, for time that does not count, such as that of user code. */
     public Deadline later(long nanos) {
-        return new Deadline(clock, atNanos + nanos);
+        return new Deadline(clock, timeout, atNanos + nanos);
     }
 }

@@ -8,7 +8,6 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -26,11 +25,6 @@ public final class EngineThreads {
     /** The own thread of a client's engine, not started yet. */
     public static Thread engine(Runnable loop) {
         return named("zkrecipes-engine-").newThread(loop);
-    }
-
-    /** Asks the application for handles, one question at a time, as its supplier may block. */
-    public static ExecutorService supplier() {
-        return idling(1, "zkrecipes-supplier-");
     }
 
     /** A pool whose threads all end when they are idle, so that a client at rest keeps none. */

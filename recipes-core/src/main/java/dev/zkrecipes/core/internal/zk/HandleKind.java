@@ -52,12 +52,7 @@ public sealed interface HandleKind {
     }
 
     /** A simulation stands in for ZooKeeper, for the clock and for the threads. */
-    record Simulated(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) implements HandleKind {
-        public Simulated {
-            Objects.requireNonNull(factory, "factory");
-            Objects.requireNonNull(scheduler, "scheduler");
-        }
-    }
+    record Simulated(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) implements HandleKind {}
 
     /** Whether the client opens and closes its sessions itself. */
     default boolean ownsSessions() {

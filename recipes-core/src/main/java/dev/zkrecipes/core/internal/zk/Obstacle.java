@@ -38,9 +38,8 @@ public record Obstacle(String text, Kind kind, @Nullable Throwable cause) {
     /** The error for the application. {@code consequence} ends the message. */
     public LockException error(String consequence) {
         String message = text + consequence;
-        if (kind == Kind.IDENTITY) {
-            return cause == null ? new LockAccessException(message) : new LockAccessException(message, cause);
-        }
-        return cause == null ? new LockConnectionException(message) : new LockConnectionException(message, cause);
+        return kind == Kind.IDENTITY
+                ? new LockAccessException(message, cause)
+                : new LockConnectionException(message, cause);
     }
 }

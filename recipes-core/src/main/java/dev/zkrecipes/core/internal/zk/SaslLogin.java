@@ -160,14 +160,18 @@ public final class SaslLogin {
             return last;
         }
         for (HostAndPort server : servers) {
+            String principal;
             try {
-                askForTicket(user, principal(server));
-                return Optional.empty();
+                principal = principal(server);
             } catch (UnknownHostException e) {
-                // The connection to this server will fail as well, and the diagnosis of that names the reason.
+                continue; // the connection to this server will fail as well, and the diagnosis of that names the reason
+            }
+            try {
+                askForTicket(user, principal);
+                return Optional.empty();
             } catch (GSSException e) {
                 last = failed(
-                        "there is no ticket for the server " + Printable.of(principalOrName(server)) + ": "
+                        "there is no ticket for the server " + Printable.of(principal) + ": "
                                 + TlsSettings.reason(e) + "; the principal of a server is zookeeper/HOST, unless "
                                 + ZKClientConfig.ZK_SASL_CLIENT_USERNAME + " or "
                                 + ZKClientConfig.ZOOKEEPER_SERVER_PRINCIPAL
@@ -176,14 +180,6 @@ public final class SaslLogin {
             }
         }
         return last;
-    }
-
-    private String principalOrName(HostAndPort server) {
-        try {
-            return principal(server);
-        } catch (UnknownHostException e) {
-            return server.toString();
-        }
     }
 
     /** The Kerberos principal of a server, composed in the same way as ZooKeeper's client does. */

@@ -187,10 +187,14 @@ class HoldEndTest extends ClientScene {
                     data.lose(closed);
                 }
                 closed.beginClosing(false);
+                if (order.nextBoolean()) {
+                    data.lose(closed); // as a thread that saw the loss before the close, and comes late
+                }
             }
             assertThat(data.count(lock.group())).isEqualTo(open.size());
         }
         open.forEach(hold -> hold.beginClosing(false));
         assertThat(data).as("nothing is left").extracting("open", MAP).isEmpty();
+        assertThat(data).as("nothing is noted").extracting("lost", MAP).isEmpty();
     }
 }

@@ -4,8 +4,6 @@
 package dev.zkrecipes.core.internal.source;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
@@ -19,7 +17,6 @@ import dev.zkrecipes.core.internal.thread.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -32,7 +29,6 @@ class SuppliedSessionsTest {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private final ManualScheduler scheduler = new ManualScheduler();
-    private final ExecutorService asker = mock(ExecutorService.class);
     private final ZooKeeper handle = mock(ZooKeeper.class);
     private final List<LockException> told = new ArrayList<>();
     private boolean hasHandle = true;
@@ -45,7 +41,7 @@ class SuppliedSessionsTest {
                 }
                 return handle;
             },
-            asker,
+            Runnable::run,
             found -> {
                 used++;
                 throw new IllegalStateException("played");
@@ -78,12 +74,6 @@ class SuppliedSessionsTest {
 
     @BeforeEach
     void play() {
-        doAnswer(call -> {
-                    call.<Runnable>getArgument(0).run();
-                    return null;
-                })
-                .when(asker)
-                .execute(any());
         when(handle.getState()).thenReturn(ZooKeeper.States.CONNECTED);
         when(handle.getClientConfig()).thenReturn(new ZKClientConfig());
     }
@@ -112,7 +102,7 @@ class SuppliedSessionsTest {
                     }
                     return handle;
                 },
-                asker,
+                Runnable::run,
                 found -> new Session(
                         states -> operations,
                         scheduler,
