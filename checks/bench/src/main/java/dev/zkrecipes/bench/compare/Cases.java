@@ -50,8 +50,6 @@ final class Cases {
             waiters-1000     | WAITERS 1000    | 1 1 1   | 0    | so many asynchronous requests; each hand-over
             waiters-10000    | WAITERS 10000   | 1 1 1   | 0    | so many asynchronous requests; each hand-over \
                 | 0 HEAP OURS 3072
-            requests         | REQUESTS 1      | 2 2 1   | 0    | an acquire that has to wait, and its release \
-                | 0 REQUESTS OURS 5
             """;
 
     static final List<BenchCase> ALL = TABLE.lines().map(Cases::parse).toList();

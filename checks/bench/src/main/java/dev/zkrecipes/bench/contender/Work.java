@@ -25,9 +25,7 @@ public enum Work {
     /** A mutex that the thread holds already, {@code size} times in each cycle. */
     REENTRANT,
     /** A queue of {@code size} asynchronous requests. */
-    WAITERS,
-    /** Two clients that take turns, whose requests are counted. */
-    REQUESTS;
+    WAITERS;
 
     /** Who takes part: the bare client has no re-entrant lock, and Curator no waiters without a thread. */
     public List<Contender> contenders() {

@@ -89,7 +89,7 @@ public final class Scale implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "where scale.md, scale.csv and the pictures go (default: a run without options writes"
+            description = "where scale.md and scale.csv go (default: a run without options writes"
                     + " docs/scale.md and docs/dev/bench, another one nowhere)")
     private @Nullable Path out;
 
@@ -133,10 +133,10 @@ public final class Scale implements Callable<Integer> {
         Path home = Path.of(System.getProperty("bench.home", "."));
         if (out != null) {
             Files.createDirectories(out);
-            write(report, out);
+            Files.writeString(out.resolve("scale.csv"), report.csv());
             Files.writeString(out.resolve("scale.md"), page);
         } else if (publishes && isComplete && series.stream().anyMatch(each -> each.store() == Store.MEMORY)) {
-            write(report, home.resolve("docs/dev/bench"));
+            Files.writeString(home.resolve("docs/dev/bench/scale.csv"), report.csv());
             Path file = home.resolve("docs/scale.md");
             Files.writeString(file, insert(page, Files.readString(file)));
         }
@@ -160,11 +160,6 @@ public final class Scale implements Callable<Integer> {
             }
         }
         return series;
-    }
-
-    private static void write(ScaleReport report, Path folder) throws IOException {
-        Files.writeString(folder.resolve("scale.csv"), report.csv());
-        report.draw(folder);
     }
 
     private void check() {
