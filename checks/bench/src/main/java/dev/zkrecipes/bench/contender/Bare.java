@@ -54,10 +54,7 @@ public final class Bare implements LockClient {
         return switch (work) {
             case CONTENDED, HANDOFF -> () -> acquire(path).release();
             case MULTI_LOCK -> transaction(zooKeeper, paths);
-            default -> {
-                boolean awaited = work != Work.NOT_AWAITED && work != Work.BACKGROUND;
-                yield pair(zooKeeper, path + "/lock-", awaited);
-            }
+            default -> pair(zooKeeper, path + "/lock-", work != Work.BACKGROUND);
         };
     }
 

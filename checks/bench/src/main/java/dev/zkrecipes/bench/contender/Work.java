@@ -10,8 +10,6 @@ import java.util.stream.IntStream;
 public enum Work {
     /** A mutex that nobody else wants; bare: a create and a delete, the least that a lock can cost. */
     MUTEX,
-    /** A mutex whose release is sent and not awaited. */
-    NOT_AWAITED,
     /** A mutex with the option {@code releaseInBackground}. */
     BACKGROUND,
     /** All permits of a semaphore of {@code size}, at once. */

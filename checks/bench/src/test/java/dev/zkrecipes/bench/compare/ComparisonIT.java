@@ -50,7 +50,6 @@ class ComparisonIT {
     static List<String> cases() {
         return List.of(
                 "uncontended",
-                "uncontended-not-awaited",
                 "uncontended-background",
                 "semaphore-4",
                 "multi-lock-8",
