@@ -5,6 +5,7 @@ package dev.zkrecipes.examples;
 
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
@@ -16,6 +17,7 @@ import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +36,6 @@ class CustomDriversIT {
     private final EmbeddedZooKeeper server;
     private final String path;
     private final List<String> done = new ArrayList<>();
-    private Clients clients;
     private ZooKeeperClient client;
 
     CustomDriversIT(EmbeddedZooKeeper server, TestInfo test) {
@@ -44,13 +45,12 @@ class CustomDriversIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        clients = Clients.connect(server, 1);
-        client = clients.get(0);
+        client = TestClients.connect(server.connectString());
     }
 
     @AfterEach
     void close() {
-        clients.close();
+        client.close();
     }
 
     private void paint() {
@@ -100,6 +100,20 @@ class CustomDriversIT {
                     .isExactlyInstanceOf(IllegalArgumentException.class);
         }
         assertThat(server.nodeExists(path)).isFalse();
+    }
+
+    @Test
+    void groupOfOtherCharacters_andEmptyRange_areRefused() {
+        for (String group : List.of("a-b", "a b", "a/b", "a\nb", "-", "\u00e4", "\u0661", "x".repeat(81))) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new GroupLock(client, path).lock(group))
+                    .withMessageContaining("no group: \"" + group + "\"");
+        }
+        for (long to : new long[] {1, 0, Long.MIN_VALUE}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new RangeLock(client, path).lock(1, to))
+                    .withMessageContaining("[1, " + to + ") is empty");
+        }
     }
 
     @Test

@@ -20,7 +20,6 @@ import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.Remains;
@@ -299,23 +298,6 @@ class LeaderElectionIT extends ServerStage {
     }
 
     @Test
-    void lostConnection_suspends_andTheSameTermGoesOn() throws Exception {
-        FaultProxy proxy = proxy();
-        ZooKeeperClient through = client(proxy);
-        LeaderElection election = new LeaderElection(through, path);
-        election.addListener(diary);
-        election.join();
-        Term term = leads(election);
-        proxy.refuse();
-        await().until(() -> !election.isLeader());
-        assertThat(term.state()).isEqualTo(LeaseState.SUSPENDED);
-        assertThat(election.term()).contains(term);
-        proxy.accept();
-        await().until(election::isLeader);
-        assertThat(diary.lines).containsExactly("began 1");
-    }
-
-    @Test
     void limitOfATerm_endsIt() throws Exception {
         LeaderElection limited =
                 new LeaderElection(client, path, LockOptions.defaults().withHoldAtMost(Duration.ofMillis(50)));
@@ -340,21 +322,6 @@ class LeaderElectionIT extends ServerStage {
     }
 
     // ---- Joining and leaving.
-
-    @Test
-    void candidateThatLeavesWhileItWaits_takesItsNodeAway() throws Exception {
-        bothStand();
-        other.join();
-        var unused = other.leave();
-        awaitNodes(1);
-        other.join();
-        awaitNodes(2);
-        one.close();
-        leads(other);
-        other.close();
-        assertNothingLeft();
-        assertThat(otherDiary.lines).startsWith("began 1").hasSize(2);
-    }
 
     /** Each leave meets a grant, or comes just before or after it. */
     @Test

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.multilock;
 
-import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,9 +15,6 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.ServerStage;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -77,34 +73,6 @@ class MixedLockListenersIT extends ServerStage {
                     .startsWith("zkrecipes-loss-");
             lease.close();
         }
-    }
-
-    @Test
-    @Tag("soak")
-    void failingLossListener_isLogged() throws Exception {
-        ZooKeeperClient second = client();
-        Lease lease = acquire(client(), second);
-        AtomicInteger told = new AtomicInteger();
-        PrintStream terminal = System.err;
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
-        try {
-            lease.onLost(() -> {
-                throw new IllegalStateException("listener before the loss");
-            });
-            lease.onLost(told::incrementAndGet);
-            expire(second);
-            await().until(() -> told.get() == 1);
-            lease.onLost(() -> {
-                throw new IllegalStateException("listener after the loss");
-            });
-            await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("listener before the loss"));
-            await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("listener after the loss"));
-        } finally {
-            System.setErr(terminal);
-        }
-        assertThat(printed.toString(StandardCharsets.UTF_8)).contains("A callback of the application failed");
-        lease.close();
     }
 
     @Test

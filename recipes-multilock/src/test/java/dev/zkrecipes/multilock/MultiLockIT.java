@@ -26,7 +26,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.junit.jupiter.api.BeforeEach;
@@ -230,20 +229,6 @@ class MultiLockIT extends ServerStage {
     }
 
     // ---- Losing members.
-
-    @Test
-    void waiterWithADeletedNode_entersAgainEverywhere() throws Exception {
-        Lease held = mutex(other, x).acquire();
-        CompletableFuture<Lease> waiting = both.acquireAsync();
-        awaitNodes(2, 1);
-        String old = node(y);
-        server.deleteNode(old);
-        await().until(() -> server.children(y).size() == 1 && !node(y).equals(old));
-        awaitNodes(2, 1);
-        held.close();
-        waiting.get(120, TimeUnit.SECONDS).close();
-        awaitNodes(0, 0);
-    }
 
     @Test
     void releaseWithAMissingNode_deletesTheOthers() throws Exception {

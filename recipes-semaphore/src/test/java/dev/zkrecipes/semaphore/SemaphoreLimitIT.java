@@ -16,7 +16,6 @@ import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
-import dev.zkrecipes.test.internal.Workers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -137,40 +136,6 @@ class SemaphoreLimitIT extends ServerStage {
         list.release();
         waiting.get(120, TimeUnit.SECONDS).close();
         held.close();
-    }
-
-    @Test
-    void resizeThatTheListOfALaterRequestShowsFirst_isNotMissed() throws Exception {
-        Lease held = semaphore.acquire(4);
-        CompletableFuture<Lease> first = others.acquireAsync();
-        await().until(() -> !server.watchers(path).isEmpty());
-        Held create = proxy.holdRequest(RequestType.CREATE2, 1);
-        CompletableFuture<Lease> second = others.acquireAsync();
-        create.awaitReached(Duration.ofSeconds(120));
-        semaphore.resize(5);
-        create.release();
-        first.get(120, TimeUnit.SECONDS).close();
-        second.get(120, TimeUnit.SECONDS).close();
-        held.close();
-    }
-
-    @Test
-    void resizersAtTheSameTime_bothSucceed() throws Exception {
-        semaphore.acquire().close();
-        try (Workers workers = new Workers()) {
-            workers.start("one", () -> {
-                for (int i = 1; i <= 50; i++) {
-                    semaphore.resize(i);
-                }
-            });
-            workers.start("another", () -> {
-                for (int i = 101; i <= 150; i++) {
-                    others.resize(i);
-                }
-            });
-            workers.join(Duration.ofSeconds(120));
-        }
-        assertThat(semaphore.maxLeases()).isIn(50, 150);
     }
 
     @Test

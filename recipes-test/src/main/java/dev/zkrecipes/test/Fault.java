@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A fault that a {@link FaultProxy} causes once, when a certain packet passes. Instances are thread-safe.
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Fault {
     private final Kind kind;
-    private final @Nullable RequestType type;
+    private final RequestType type;
     private final String what;
     private final ProxyControls controls;
     private final CompletableFuture<Void> fired = new CompletableFuture<>();
@@ -32,26 +31,23 @@ public final class Fault {
         DROP_REQUEST,
         HOLD_REQUEST,
         DROP_REPLY,
-        HOLD_REPLY,
-        DROP_EVENT,
-        HOLD_EVENT;
+        HOLD_REPLY;
 
         boolean isOnRequest() {
             return this == DROP_REQUEST || this == HOLD_REQUEST;
         }
 
         boolean isHold() {
-            return this == HOLD_REQUEST || this == HOLD_REPLY || this == HOLD_EVENT;
+            return this == HOLD_REQUEST || this == HOLD_REPLY;
         }
     }
 
     /**
      * Describes a fault.
      *
-     * @param type the type of the request; null for an event
      * @param what begins messages such as "... did not happen"
      */
-    Fault(Kind kind, @Nullable RequestType type, int nth, String what, ProxyControls controls) {
+    Fault(Kind kind, RequestType type, int nth, String what, ProxyControls controls) {
         if (nth < 1) {
             throw new IllegalArgumentException("packets are counted from 1, not " + nth);
         }
@@ -66,11 +62,8 @@ public final class Fault {
         return kind;
     }
 
-    /**
-     * Counts a packet, if it is of the type of this fault; null stands for an event. Returns whether the packet is
-     * the one that is meant.
-     */
-    boolean countDown(@Nullable RequestType passing) {
+    /** Counts a request, if it is of the type of this fault. Returns whether it is the one that is meant. */
+    boolean countDown(RequestType passing) {
         return type == passing && --left == 0;
     }
 

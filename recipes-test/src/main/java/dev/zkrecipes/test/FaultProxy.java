@@ -284,17 +284,6 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Loses a watch event; the connection stays. ZooKeeper itself never does this. Use it to prove that a test would
-     * notice.
-     *
-     * @param nth the number of the event, counted from 1 and from this call on
-     * @return the fault
-     */
-    public Fault dropEvent(int nth) {
-        return arm(Fault.Kind.DROP_EVENT, null, nth, "the loss of event " + nth);
-    }
-
-    /**
      * Stops the requests of a connection just before one of them is forwarded.
      *
      * @param type the type of the request
@@ -315,16 +304,6 @@ public final class FaultProxy implements AutoCloseable {
      */
     public Held holdReply(RequestType type, int nth) {
         return hold(Fault.Kind.HOLD_REPLY, type, nth, "the reply to request " + nth + " of type " + type);
-    }
-
-    /**
-     * Stops the replies and events of a connection just before a watch event is forwarded.
-     *
-     * @param nth the number of the event, counted from 1 and from this call on
-     * @return the held packet, to be released
-     */
-    public Held holdEvent(int nth) {
-        return hold(Fault.Kind.HOLD_EVENT, null, nth, "event " + nth);
     }
 
     /** {@return the number of clients' connections that are open} */
@@ -359,13 +338,13 @@ public final class FaultProxy implements AutoCloseable {
         return "proxy " + connectString() + " -> " + target;
     }
 
-    private Fault arm(Fault.Kind kind, @Nullable RequestType type, int nth, String what) {
+    private Fault arm(Fault.Kind kind, RequestType type, int nth, String what) {
         Fault fault = new Fault(kind, type, nth, what, controls);
         controls.arm(fault);
         return fault;
     }
 
-    private Held hold(Fault.Kind kind, @Nullable RequestType type, int nth, String what) {
+    private Held hold(Fault.Kind kind, RequestType type, int nth, String what) {
         return new Held(arm(kind, type, nth, what), this::obey);
     }
 }

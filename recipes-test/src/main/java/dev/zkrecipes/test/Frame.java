@@ -18,11 +18,6 @@ import java.util.Arrays;
  * @param arrivedNanos when the packet had arrived, by {@link System#nanoTime()}
  */
 record Frame(ByteBuffer bytes, long arrivedNanos) {
-    /**
-     * The {@code xid} of a watch event. Replies to pings, logins and resets of watches have other negative numbers.
-     */
-    static final int EVENT_XID = -1;
-
     private static final int LENGTH_BYTES = 4;
     private static final int TYPE_OFFSET = LENGTH_BYTES + Integer.BYTES;
     // The fields of a connect request: protocol version (int), last zxid seen (long), time-out (int), session (long).

@@ -184,20 +184,13 @@ final class ProxyConnection {
                     faults.stream().filter(fault -> !fault.kind().isOnRequest()).toList());
             return faults.stream().filter(fault -> fault.kind().isOnRequest()).toList();
         }
-        return xid == Frame.EVENT_XID ? controls.matching(null) : pending.answered(xid);
+        return pending.answered(xid); // of an event there are none
     }
 
-    /**
-     * Loses a packet, and with it the connection unless the packet is an event, and then reports the faults as
-     * happened. Returns whether the connection goes on.
-     */
-    boolean lose(List<Fault> losses) {
-        boolean goesOn = losses.stream().allMatch(fault -> fault.kind() == Fault.Kind.DROP_EVENT);
-        if (!goesOn) {
-            close();
-        }
+    /** Loses a packet, and with it the connection, and then reports the faults as happened. */
+    void lose(List<Fault> losses) {
+        close();
         losses.forEach(Fault::fire);
-        return goesOn;
     }
 
     private interface Step {

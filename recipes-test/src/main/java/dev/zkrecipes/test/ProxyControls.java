@@ -6,7 +6,6 @@ package dev.zkrecipes.test;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The settings that all streams of one proxy obey, and the faults that wait for their packets. A stream does not
@@ -43,10 +42,10 @@ final class ProxyControls {
     }
 
     /**
-     * Counts a packet that is about to be forwarded, and returns the faults that apply to it or, for a request, to
-     * its reply. These faults are no longer armed. {@code passing} is null for an event.
+     * Counts a request that is about to be forwarded, and returns the faults that apply to it or to its reply. These
+     * faults are no longer armed.
      */
-    synchronized List<Fault> matching(@Nullable RequestType passing) {
+    synchronized List<Fault> matching(RequestType passing) {
         List<Fault> matching = new ArrayList<>();
         armed.removeIf(fault -> fault.countDown(passing) && matching.add(fault));
         return matching;

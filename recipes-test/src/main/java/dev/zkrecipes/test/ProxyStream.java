@@ -96,12 +96,14 @@ final class ProxyStream {
                     losses.add(fault);
                 }
             }
-            if (isClosed() || (!losses.isEmpty() && !connection.lose(losses))) {
+            if (isClosed()) {
                 return;
             }
-            if (losses.isEmpty()) {
-                forward(frame, first, to);
+            if (!losses.isEmpty()) {
+                connection.lose(losses);
+                return;
             }
+            forward(frame, first, to);
             first = false;
             passed();
         }

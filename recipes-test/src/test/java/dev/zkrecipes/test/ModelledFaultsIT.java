@@ -5,7 +5,6 @@ package dev.zkrecipes.test;
 
 import static dev.zkrecipes.test.Client.get;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.zkrecipes.test.internal.FrozenJvm;
 import dev.zkrecipes.test.internal.Lateness;
@@ -13,18 +12,13 @@ import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.LongStream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
-import org.apache.zookeeper.Watcher.WatcherType;
-import org.apache.zookeeper.ZooDefs.Ids;
-import org.apache.zookeeper.data.Stat;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -265,105 +259,7 @@ class ModelledFaultsIT {
 
     // ---- Watches.
 
-    @Test
-    void disconnectedClient_receivesMissedEvents() throws Exception {
-        try (FaultProxy proxy = proxyTo(follower);
-                Client client = connect(proxy.connectString());
-                Client operator = connect(leader.connectString())) {
-            List<String> nodes = List.of(path + "/deleted", path + "/changed", path + "/created");
-            client.create(nodes.get(0));
-            client.create(nodes.get(1));
-            List<CompletableFuture<EventType>> events =
-                    List.of(client.watch(nodes.get(0)), client.watch(nodes.get(1)), client.watch(nodes.get(2)));
-            proxy.refuse();
-            client.awaitState(KeeperState.Disconnected, 1);
-            operator.zk().delete(nodes.get(0), -1);
-            operator.zk().setData(nodes.get(1), NEW, -1);
-            operator.create(nodes.get(2));
-            proxy.accept();
-            assertThat(get(events.get(0))).isEqualTo(EventType.NodeDeleted);
-            assertThat(get(events.get(1))).isEqualTo(EventType.NodeDataChanged);
-            assertThat(get(events.get(2))).isEqualTo(EventType.NodeCreated);
-            assertThat(proxy.requestsSeen().of(RequestType.SET_WATCHES)).isEqualTo(1);
-        }
-    }
-
-    private static List<EventType> watch(Client client, String node) throws Exception {
-        List<EventType> seen = new CopyOnWriteArrayList<>();
-        client.zk().getData(node, event -> seen.add(event.getType()), null);
-        return seen;
-    }
-
-    @Test
-    void watchersOfOnePath_shareOneEvent() throws Exception {
-        try (FaultProxy proxy = proxyTo(follower);
-                Client client = connect(proxy.connectString())) {
-            List<EventType> one = watch(client, path);
-            List<EventType> another = watch(client, path);
-            client.zk().setData(path, OLD, -1);
-            Soon.await().until(() -> !one.isEmpty() && !another.isEmpty());
-            client.zk().setData(path, NEW, -1);
-            assertThat(one).containsExactly(EventType.NodeDataChanged).isEqualTo(another);
-
-            List<EventType> deaf = watch(client, path);
-            List<EventType> deafToo = watch(client, path);
-            Fault lost = proxy.dropEvent(1);
-            client.zk().setData(path, OLD, -1);
-            lost.awaitFired(Client.LIMIT);
-            client.zk().exists(path, false); // whatever was sent before has arrived
-            assertThat(deaf).isEqualTo(deafToo).isEmpty();
-        }
-    }
-
-    @Test
-    void removedWatcher_keepsTheOther() throws Exception {
-        try (Client client = connect(follower.connectString())) {
-            List<EventType> removed = new CopyOnWriteArrayList<>();
-            org.apache.zookeeper.Watcher watcher = event -> removed.add(event.getType());
-            client.zk().getData(path, watcher, null);
-            List<EventType> left = watch(client, path);
-            client.zk().removeWatches(path, watcher, WatcherType.Data, false);
-            client.zk().setData(path, NEW, -1);
-            Soon.await().until(() -> !left.isEmpty());
-            assertThat(left).containsExactly(EventType.NodeDataChanged);
-            assertThat(removed).containsExactly(EventType.DataWatchRemoved);
-        }
-    }
-
     // ---- Transactions.
-
-    @Test
-    void sequenceNumber_countsCreations_whileTheParentCountsDeletionsToo() throws Exception {
-        try (Client client = connect(follower.connectString())) {
-            client.create(path + "/plain");
-            client.zk().delete(path + "/plain", -1);
-            assertThat(client.create(path + "/n-", CreateMode.EPHEMERAL_SEQUENTIAL))
-                    .isEqualTo(path + "/n-0000000001");
-            Stat parent = client.zk().exists(path, false);
-            assertThat(parent.getCversion()).as("two creations and a deletion").isEqualTo(3);
-            assertThat(client.create(path + "/n-", CreateMode.EPHEMERAL_SEQUENTIAL))
-                    .isEqualTo(path + "/n-0000000002");
-        }
-    }
-
-    @Test
-    void multi_isAllOrNothing_andNamesTheFailedOperation() throws Exception {
-        try (Client client = connect(follower.connectString())) {
-            KeeperException refused = catchThrowableOfType(
-                    KeeperException.class,
-                    () -> client.zk()
-                            .multi(List.of(
-                                    Op.create(path + "/made", NOTHING, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
-                                    Op.check(path + "/absent", -1),
-                                    Op.setData(path, NEW, -1))));
-            assertThat(refused.code()).isEqualTo(Code.NONODE);
-            assertThat(refused.getResults())
-                    .map(result -> Code.get(((OpResult.ErrorResult) result).getErr()))
-                    .containsExactly(Code.OK, Code.NONODE, Code.RUNTIMEINCONSISTENCY);
-            assertThat(client.zk().getChildren(path, false)).isEmpty();
-            assertThat(client.zk().getData(path, false, null)).isEmpty();
-        }
-    }
 
     @Test
     void multiOfChecks_isCommitted_andOneOfReadsIsNot() throws Exception {

@@ -12,9 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -195,33 +193,6 @@ class PacketFaultIT {
     }
 
     @Test
-    void dropEvent_losesOneEventAndKeepsTheConnection() throws KeeperException, InterruptedException {
-        CompletableFuture<EventType> lost = client.watch("/event-1");
-        CompletableFuture<EventType> seen = client.watch("/event-2");
-        Fault fault = proxy.dropEvent(1);
-        server.createNode("/event-1", new byte[0]);
-        server.createNode("/event-2", new byte[0]);
-        fault.awaitFired(LIMIT);
-        assertThat(get(seen)).isEqualTo(EventType.NodeCreated);
-        assertThat(lost).isNotDone();
-        assertThat(client.states()).containsExactly(KeeperState.SyncConnected);
-    }
-
-    @Test
-    void holdEvent_delaysTheEventAndAllBehindIt() throws KeeperException, InterruptedException {
-        CompletableFuture<EventType> event = client.watch("/hold-event");
-        Held held = proxy.holdEvent(1);
-        server.createNode("/hold-event", new byte[0]);
-        held.awaitReached(LIMIT);
-        CompletableFuture<Code> behind = client.existsAsync("/hold-event");
-        assertNotDone(event);
-        assertThat(behind).isNotDone();
-        held.release();
-        assertThat(get(event)).isEqualTo(EventType.NodeCreated);
-        assertThat(get(behind)).isEqualTo(Code.OK);
-    }
-
-    @Test
     void revokedFaults_doNotHappen() {
         Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
@@ -255,12 +226,12 @@ class PacketFaultIT {
         proxy.close();
         assertThatThrownBy(() -> fault.awaitFired(LIMIT)).hasMessageContaining("proxy was closed");
         assertThatThrownBy(() -> held.awaitReached(LIMIT)).hasMessageContaining("proxy was closed");
-        assertThatThrownBy(() -> proxy.dropEvent(1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> proxy.dropReply(RequestType.CREATE, 1)).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
     void packets_areCountedFromOne() {
-        assertThatThrownBy(() -> proxy.dropEvent(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> proxy.dropRequest(RequestType.CREATE, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> proxy.holdReply(RequestType.CREATE, -1)).isInstanceOf(IllegalArgumentException.class);
     }
 

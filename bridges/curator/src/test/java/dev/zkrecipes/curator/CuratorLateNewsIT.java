@@ -9,10 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -20,12 +18,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.api.CuratorListener;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
-import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
@@ -44,22 +40,8 @@ class CuratorLateNewsIT extends ServerStage {
 
     @BeforeEach
     void open() throws InterruptedException {
-        curator = opened(connected(settings(server, TestClients.LONG_SESSION).build()));
+        curator = opened(Curators.connected(Curators.settings(server).build()));
         curator.getConnectionStateListenable().addListener((same, state) -> told.add(state));
-    }
-
-    private static CuratorFrameworkFactory.Builder settings(EmbeddedZooKeeper to, Duration session) {
-        return CuratorFrameworkFactory.builder()
-                .connectString(to.connectString())
-                .sessionTimeoutMs((int) session.toMillis())
-                .connectionTimeoutMs(15_000)
-                .retryPolicy(new RetryOneTime(100));
-    }
-
-    private static CuratorFramework connected(CuratorFramework framework) throws InterruptedException {
-        framework.start();
-        assertThat(framework.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
-        return framework;
     }
 
     @AfterEach
@@ -216,9 +198,8 @@ class CuratorLateNewsIT extends ServerStage {
                 super.close();
             }
         };
-        try (CuratorFramework away = connected(settings(server, TestClients.LONG_SESSION)
-                .zookeeperFactory(slow)
-                .build())) {
+        try (CuratorFramework away = Curators.connected(
+                Curators.settings(server).zookeeperFactory(slow).build())) {
             Lease lease = acquire(away);
             Thread resetting = new Thread(() -> assertThatNoException()
                     .isThrownBy(() -> away.getZookeeperClient().reset()));
@@ -239,7 +220,8 @@ class CuratorLateNewsIT extends ServerStage {
     @Tag("H02")
     void missingConnection_losesTheLease_whenItsSessionIsOver() throws Exception {
         try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
-                CuratorFramework away = connected(settings(own, Duration.ofSeconds(2))
+                CuratorFramework away = Curators.connected(Curators.settings(own)
+                        .sessionTimeoutMs(2000)
                         .connectionTimeoutMs(1000) // for which the release waits
                         .build())) {
             Lease lease = acquire(away);

@@ -17,7 +17,6 @@ import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
@@ -28,19 +27,19 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.listen.ListenerManager;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
-import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Curator's locks behind our interface, above all as members of a multi-lock. */
 class CuratorLockAsOursIT extends ServerStage {
@@ -76,33 +75,6 @@ class CuratorLockAsOursIT extends ServerStage {
         held.close();
         lock.tryAcquire(Duration.ofSeconds(120)).orElseThrow().close();
         awaitNodes(0);
-    }
-
-    @Test
-    void holds_areCountedByThread() throws Exception {
-        Lease first = lock.acquire();
-        Lease second = lock.tryAcquire().orElseThrow();
-        assertThat(server.children(path)).hasSize(1);
-        assertThat(lock.holdCount()).isEqualTo(2);
-        workers.start("another", () -> {
-            assertThat(lock.tryAcquire()).isEmpty();
-            assertThat(lock.isHeldByCurrentThread()).isFalse();
-            assertThat(lock.isAcquiredInThisProcess()).isTrue();
-            assertThatThrownBy(first::close).isInstanceOf(IllegalMonitorStateException.class);
-            assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
-        });
-        workers.join(Duration.ofSeconds(120));
-        first.close();
-        first.close();
-        assertThat(lock.isHeldByCurrentThread()).isTrue();
-        lock.release();
-        assertThat(second.state()).isEqualTo(LeaseState.RELEASED);
-        assertThat(second.ended()).isCompletedWithValue(LeaseState.RELEASED);
-        assertThat(lock.isAcquiredInThisProcess()).isFalse();
-        Lock view = lock.asLock();
-        view.lock();
-        assertThat(lock.holdCount()).isEqualTo(1);
-        view.unlock();
     }
 
     @Test
@@ -144,23 +116,6 @@ class CuratorLockAsOursIT extends ServerStage {
         Soon.await().until(next::isValid);
         next.close();
         assertThat(server.children(path)).isEmpty();
-    }
-
-    @Test
-    void lostConnection_suspendsTheLease_untilItIsBack() throws Exception {
-        try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
-                CuratorFramework away =
-                        CuratorFrameworkFactory.newClient(own.connectString(), 60_000, 5000, new RetryOneTime(100))) {
-            away.start();
-            InterProcessLock suspended = theirs(away);
-            Lease lease = suspended.acquire();
-            own.stop();
-            Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
-            assertThat(lease.isValid()).isFalse();
-            own.restart();
-            Soon.await().atMost(Duration.ofSeconds(120)).until(lease::isValid);
-            lease.close();
-        }
     }
 
     /** What Curator does when it is not one session that saw the request and the grant is unknown. */
@@ -211,29 +166,32 @@ class CuratorLockAsOursIT extends ServerStage {
         assertThat(cut.holdCount()).isZero();
     }
 
-    @Test
-    void releaseWithoutAConnection_isLeftToCurator() throws Exception {
-        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
+    /** A lease whose release fails. */
+    private Lease leaseFailingWith(Exception told) throws InterruptedException {
+        return CuratorLocks.ofCurator(curator, path, new Fake() {
                     @Override
                     public void release() throws Exception {
-                        throw new KeeperException.ConnectionLossException();
+                        throw told;
                     }
                 })
                 .acquire();
-        lease.close();
-        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
     }
 
-    /** As Curator's semaphores tell it. */
-    @Test
-    void releaseWithoutAConnection_isLeftToCurator_alsoIfCuratorWrapsTheReason() throws Exception {
-        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
-                    @Override
-                    public void release() throws Exception {
-                        throw new IOException(new KeeperException.ConnectionLossException());
-                    }
-                })
-                .acquire();
+    /** What Curator's mutex throws, and its semaphores, which wrap it. */
+    private static Stream<Exception> lostConnections() {
+        Exception reason = new KeeperException.ConnectionLossException();
+        return Stream.of(reason, new IOException(reason));
+    }
+
+    private static Stream<Exception> interruptions() {
+        Exception reason = new InterruptedException();
+        return Stream.of(reason, new IOException(reason));
+    }
+
+    @ParameterizedTest
+    @MethodSource("lostConnections")
+    void releaseWithoutAConnection_isLeftToCurator(Exception told) throws Exception {
+        Lease lease = leaseFailingWith(told);
         lease.close();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
     }
@@ -248,31 +206,11 @@ class CuratorLockAsOursIT extends ServerStage {
         assertThat(server.children(path)).isEmpty();
     }
 
-    @Test
+    @ParameterizedTest
+    @MethodSource("interruptions")
     @Tag("H53")
-    void releaseThatIsInterrupted_isLeftToCurator_andKeepsTheFlag() throws Exception {
-        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
-                    @Override
-                    public void release() throws Exception {
-                        throw new InterruptedException();
-                    }
-                })
-                .acquire();
-        lease.close();
-        assertThat(Thread.interrupted()).isTrue();
-    }
-
-    /** As Curator's semaphores tell it. */
-    @Test
-    @Tag("H53")
-    void releaseThatIsInterrupted_isLeftToCurator_alsoIfCuratorWrapsTheReason() throws Exception {
-        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
-                    @Override
-                    public void release() throws Exception {
-                        throw new IOException(new InterruptedException());
-                    }
-                })
-                .acquire();
+    void releaseThatIsInterrupted_isLeftToCurator_andKeepsTheFlag(Exception told) throws Exception {
+        Lease lease = leaseFailingWith(told);
         lease.close();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(Thread.interrupted()).isTrue();
@@ -281,42 +219,26 @@ class CuratorLockAsOursIT extends ServerStage {
     @Test
     @Tag("H53")
     void releaseByAnInterruptedThread_stillTellsWhatFailed_andKeepsTheFlag() throws Exception {
-        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
-                    @Override
-                    public void release() throws Exception {
-                        throw new KeeperException.NoAuthException();
-                    }
-                })
-                .acquire();
+        Lease lease = leaseFailingWith(new KeeperException.NoAuthException());
         Thread.currentThread().interrupt();
         assertThatThrownBy(lease::close).hasCauseInstanceOf(KeeperException.NoAuthException.class);
         assertThat(Thread.interrupted()).isTrue();
     }
 
-    /** A lock whose acquire is interrupted, as Curator's locks tell it; they set the flag again. */
-    private InterProcessLock interruptedAs(Exception told) {
-        return CuratorLocks.ofCurator(curator, path, new Fake() {
+    @ParameterizedTest
+    @MethodSource("interruptions")
+    @Tag("H52")
+    void interruptedAcquire_clearsTheFlagThatCuratorSetsAgain(Exception told) {
+        InterProcessLock interrupted = CuratorLocks.ofCurator(curator, path, new Fake() {
             @Override
             public boolean acquire(long time, TimeUnit unit) throws Exception {
                 Thread.currentThread().interrupt();
                 throw told;
             }
         });
-    }
-
-    @Test
-    @Tag("H52")
-    void interruptedAcquire_clearsTheFlagThatCuratorSetsAgain() {
-        assertThatThrownBy(interruptedAs(new InterruptedException())::acquire).isInstanceOf(InterruptedException.class);
-        assertThat(Thread.interrupted()).isFalse();
-    }
-
-    @Test
-    @Tag("H52")
-    void interruptedAcquire_isInterrupted_alsoIfCuratorWrapsTheReason() {
-        assertThatThrownBy(interruptedAs(new IOException(new InterruptedException()))::acquire)
+        assertThatThrownBy(interrupted::acquire)
                 .isInstanceOf(InterruptedException.class)
-                .hasCauseInstanceOf(IOException.class);
+                .matches(thrown -> thrown == told || thrown.getCause() == told, "tells what Curator threw");
         assertThat(Thread.interrupted()).isFalse();
     }
 

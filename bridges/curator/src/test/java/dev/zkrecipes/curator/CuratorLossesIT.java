@@ -13,7 +13,6 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.Workers;
@@ -22,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.listen.StandardListenerManager;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -31,7 +29,6 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.state.ConnectionStateListenerManagerFactory;
 import org.apache.curator.retry.RetryForever;
-import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,34 +42,15 @@ class CuratorLossesIT extends ServerStage {
 
     @BeforeEach
     void open() throws InterruptedException {
-        curator = opened(connect(server));
-        other = opened(connect(server));
-    }
-
-    /** With a session that ends only when the test ends it. */
-    private static CuratorFramework connect(EmbeddedZooKeeper to) throws InterruptedException {
-        return connected(settings(to).build());
-    }
-
-    private static CuratorFrameworkFactory.Builder settings(EmbeddedZooKeeper to) {
-        return CuratorFrameworkFactory.builder()
-                .connectString(to.connectString())
-                .sessionTimeoutMs((int) TestClients.LONG_SESSION.toMillis())
-                .connectionTimeoutMs(15_000)
-                .retryPolicy(new RetryOneTime(100));
+        curator = opened(Curators.connected(Curators.settings(server).build()));
+        other = opened(Curators.connected(Curators.settings(server).build()));
     }
 
     private static CuratorFramework withACircuit(EmbeddedZooKeeper to) throws InterruptedException {
-        return connected(settings(to)
+        return Curators.connected(Curators.settings(to)
                 .connectionStateListenerManagerFactory(
                         ConnectionStateListenerManagerFactory.circuitBreaking(new RetryForever(600_000)))
                 .build());
-    }
-
-    private static CuratorFramework connected(CuratorFramework framework) throws InterruptedException {
-        framework.start();
-        assertThat(framework.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
-        return framework;
     }
 
     /** Curator tells its listeners one after another. */
@@ -235,7 +213,8 @@ class CuratorLossesIT extends ServerStage {
     @Tag("H02")
     void blockedListener_doesNotHideALostConnection() throws Exception {
         try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
-                CuratorFramework away = connect(own)) {
+                CuratorFramework away =
+                        Curators.connected(Curators.settings(own).build())) {
             CountDownLatch told = blockListenersOf(away);
             Lease lease = mutexOf(away).acquire();
             Soon.await().until(() -> lease.state() == LeaseState.HELD);

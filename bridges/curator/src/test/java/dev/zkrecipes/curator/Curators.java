@@ -6,6 +6,7 @@ package dev.zkrecipes.curator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -13,13 +14,25 @@ import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryOneTime;
 
-/** Frameworks of Curator's for tests, with a session time-out of 4 s, and their mutexes. */
+/** Frameworks of Curator's for tests, with a session time-out of 4 s unless they are told otherwise, and their mutexes. */
 final class Curators {
     private Curators() {}
 
     static CuratorFramework connect(EmbeddedZooKeeper server) throws InterruptedException {
-        CuratorFramework curator =
-                CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
+        return connected(CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100)));
+    }
+
+    /** For a session that ends only when the test ends it, unless it is given another time-out. */
+    static CuratorFrameworkFactory.Builder settings(EmbeddedZooKeeper server) {
+        return CuratorFrameworkFactory.builder()
+                .connectString(server.connectString())
+                .sessionTimeoutMs((int) TestClients.LONG_SESSION.toMillis())
+                .connectionTimeoutMs(15_000)
+                .retryPolicy(new RetryOneTime(100));
+    }
+
+    /** Starts it, and returns when it is connected. */
+    static CuratorFramework connected(CuratorFramework curator) throws InterruptedException {
         curator.start();
         assertThat(curator.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
         return curator;

@@ -9,7 +9,6 @@ import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -17,11 +16,9 @@ import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
-import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooKeeper;
@@ -89,19 +86,6 @@ class ListedCuratorIT {
     }
 
     @Test
-    void readWriteLockOfBothLibraries_isOneQueue() throws Exception {
-        var theirs = new org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock(curator, path);
-        theirs.readLock().acquire();
-        Soon.get(new InterProcessReadWriteLock(client, path).readLock().acquireAsync());
-        Thread waiting = waiter(theirs.writeLock()::acquire);
-        awaitNodes(path, 3);
-        assertThat(ls().get(0)).isEqualTo(path + ": read-write lock, 2 hold, 1 waits");
-        assertThat(ls().get(2)).contains("  read  ", "__READ__");
-        assertThat(ls().get(4)).contains("waits  write", "__WRIT__");
-        end(waiting);
-    }
-
-    @Test
     void semaphore_showsLeases_theNextInLine_andTheQueue() throws Exception {
         InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(curator, path, 2);
         semaphore.setNodeData("crawler".getBytes(StandardCharsets.UTF_8));
@@ -161,14 +145,5 @@ class ListedCuratorIT {
                             .err())
                     .contains("leader latches do not support them");
         }
-    }
-
-    @Test
-    void semaphoreMutex_isASemaphore() throws Exception {
-        InterProcessSemaphoreMutex mutex = new InterProcessSemaphoreMutex(curator, path);
-        assertThat(mutex.acquire(20, TimeUnit.SECONDS)).isTrue();
-        Soon.await().until(() -> server.children(path + "/locks").isEmpty());
-        assertThat(ls().get(0)).isEqualTo(path + ": Curator's semaphore, 1 holds, 0 wait");
-        mutex.release();
     }
 }

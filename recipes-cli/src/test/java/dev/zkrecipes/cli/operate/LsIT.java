@@ -14,15 +14,8 @@ import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.cli.text.ReadJson;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
@@ -34,7 +27,6 @@ import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
@@ -168,46 +160,6 @@ class LsIT {
         assertThat(ls(path).lines())
                 .contains(
                         "note: ZooKeeper does not show whether those marked ? hold, by the limit of 7 before, or wait");
-    }
-
-    @Test
-    void memberOfAMultiLock_isAMutex() throws Exception {
-        InterProcessMultiLock multi = new InterProcessMultiLock(client, List.of(path, path + "-2"));
-        Soon.get(multi.acquireAsync());
-        assertThat(ls(path).lines().get(0)).isEqualTo(path + ": mutex, 1 holds, 0 wait");
-        assertThat(ls(path + "-2").lines().get(0)).isEqualTo(path + "-2: mutex, 1 holds, 0 wait");
-    }
-
-    @Test
-    void lockOfTheUsersOwn_isShownWithoutHolders() throws Exception {
-        record Rule() implements LockDriver {
-            @Override
-            public String nodeName() {
-                return "range.1~9-";
-            }
-
-            @Override
-            public Optional<LockNode> parse(String childName) {
-                return LockNode.parseWithPayload(childName, "range.");
-            }
-
-            @Override
-            public Decision decide(List<LockNode> predecessors, LockNode self) {
-                return Decision.granted();
-            }
-        }
-        InterProcessLock own = new LockInternals(client, path, new Rule(), LockOptions.defaults()).unowned();
-        Soon.get(queue(own));
-        assertThat(ls(path).lines().get(0)).isEqualTo(path + ": unknown recipe, 0 hold, 0 wait, 1 of unknown state");
-        assertThat(ls(path).out()).contains("zklock does not know the rule of range.");
-    }
-
-    @Test
-    void requestToGiveBack_isShown() throws Exception {
-        InterProcessMutex mutex = new InterProcessMutex(client, path);
-        Soon.get(queue(mutex));
-        new Revoker(client).request(mutex).forEach(asked -> asked.close());
-        assertThat(ls(path).lines().get(2)).endsWith("  asked back by orders 7");
     }
 
     @Test

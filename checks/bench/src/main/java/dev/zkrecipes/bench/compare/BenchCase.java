@@ -65,9 +65,4 @@ record BenchCase(
             return (metric.moreIsBetter() ? ">= " : "<= ") + bound;
         }
     }
-
-    /** Whether every round gives the same figures, so that one is enough. */
-    boolean isExact() {
-        return work == Work.REQUESTS;
-    }
 }

@@ -24,7 +24,6 @@ final class Cases {
             uncontended      | MUTEX 1         | 1 1 1   | 0 2 10 disk | one thread acquires and releases a mutex \
                 | 0 RATE CURATOR 1.4 | 0 ACQUIRE BARE 1.15 | 2 ACQUIRE CURATOR 0.52 | 2 ACQUIRE BARE 1.05 \
                 | 10 ACQUIRE CURATOR 0.52 | 10 ACQUIRE BARE 1.05 | 0 CPU CURATOR 1.1 | 0 ALLOCATED OURS 9216
-            uncontended-not-awaited | NOT_AWAITED 1 | 1 1 1 | 0 2      | the same, but ours and bare go on at once
             uncontended-background | BACKGROUND 1 | 1 1 1   | 0 2      | the same by the option releaseInBackground \
                 | 0 RATE CURATOR 2.2
             semaphore-1      | SEMAPHORE 1     | 1 1 1   | 0    | the only permit of a semaphore | 0 RATE CURATOR 3
@@ -50,8 +49,6 @@ final class Cases {
             waiters-1000     | WAITERS 1000    | 1 1 1   | 0    | so many asynchronous requests; each hand-over
             waiters-10000    | WAITERS 10000   | 1 1 1   | 0    | so many asynchronous requests; each hand-over \
                 | 0 HEAP OURS 3072
-            requests         | REQUESTS 1      | 2 2 1   | 0    | an acquire that has to wait, and its release \
-                | 0 REQUESTS OURS 5
             """;
 
     static final List<BenchCase> ALL = TABLE.lines().map(Cases::parse).toList();

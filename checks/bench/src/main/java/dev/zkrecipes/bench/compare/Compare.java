@@ -4,9 +4,7 @@
 package dev.zkrecipes.bench.compare;
 
 import dev.zkrecipes.bench.compare.BenchCase.Setting;
-import dev.zkrecipes.bench.compare.WaysToWait.Cost;
 import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.contender.Textbook.Way;
 import dev.zkrecipes.bench.runner.Machine;
 import dev.zkrecipes.bench.runner.Store;
 import java.io.IOException;
@@ -75,26 +73,21 @@ public final class Compare implements Callable<Integer> {
     public Integer call() throws Exception {
         PrintWriter text = spec.commandLine().getOut();
         List<BenchCase> cases = cases();
-        boolean waysToWait = names.isEmpty() || names.contains(WaysToWait.NAME);
         if (list) {
             cases.forEach(each -> text.printf("%-24s %s; %s%n", each.name(), each.description(), each.settings()));
-            text.printf("%-24s requests and events of a hand-over, by polling and two watches%n", WaysToWait.NAME);
             return ExitCode.OK;
         }
         require(rounds == null || rounds >= 1, "--rounds must be 1 or more, not " + rounds);
         require(
-                waysToWait || cases.stream().anyMatch(each -> !settings(each).isEmpty()),
+                cases.stream().anyMatch(each -> !settings(each).isEmpty()),
                 "nothing to measure: no case that was chosen has these round trips");
         double load = Machine.load();
         PrintWriter err = spec.commandLine().getErr();
         Effort effort = quick ? Effort.QUICK : Effort.FULL;
         effort = rounds == null ? effort : effort.withRounds(rounds);
         List<Result> results = new ArrayList<>();
-        List<Cost> costs = List.of();
         try (Comparison comparison = new Comparison(effort, EnumSet.copyOf(contenders), err::println)) {
-            if (!cases.isEmpty()) {
-                comparison.start(Cases.ALL.get(0), Setting.memory(0));
-            }
+            comparison.start(Cases.ALL.get(0), Setting.memory(0));
             for (BenchCase each : cases) {
                 for (Setting setting : settings(each)) {
                     Result result = comparison.play(each, setting);
@@ -103,40 +96,19 @@ public final class Compare implements Callable<Integer> {
                     text.flush();
                 }
             }
-            if (waysToWait) {
-                costs = new WaysToWait(comparison.server(Store.MEMORY), effort.mostWaiters(), err::println)
-                        .compare(List.of(Way.values()));
-                text.println(WaysToWait.table(costs).csv());
-            }
         }
         if (out != null || isWholeRun()) {
-            write(
-                    out != null ? out : Path.of(System.getProperty("bench.home", "."), "docs/dev/bench"),
-                    results,
-                    costs,
-                    load);
+            write(out != null ? out : Path.of(System.getProperty("bench.home", "."), "docs/dev/bench"), results, load);
         }
         return ExitCode.OK;
     }
 
-    private void write(Path folder, List<Result> results, List<Cost> costs, double load) throws IOException {
+    private void write(Path folder, List<Result> results, double load) throws IOException {
         Files.createDirectories(folder);
         String command = "bin/bench "
                 + String.join(" ", spec.commandLine().getParseResult().originalArgs());
         Files.writeString(folder.resolve("machine.txt"), Machine.describe(command, List.of(Store.values()), load));
-        if (!results.isEmpty()) {
-            Files.writeString(
-                    folder.resolve("results.csv"), Result.results(results).csv());
-            Files.writeString(
-                    folder.resolve("rounds.csv"), Result.rounds(results).csv());
-            Result.draw(results, folder.resolve("rate-ratios.png"));
-        }
-        if (!costs.isEmpty()) {
-            Files.writeString(
-                    folder.resolve(WaysToWait.NAME + ".csv"),
-                    WaysToWait.table(costs).csv());
-            WaysToWait.draw(costs, folder);
-        }
+        Files.writeString(folder.resolve("results.csv"), Result.results(results).csv());
     }
 
     private boolean isWholeRun() {
@@ -148,9 +120,7 @@ public final class Compare implements Callable<Integer> {
     }
 
     private List<BenchCase> cases() {
-        names.forEach(name -> require(
-                name.equals(WaysToWait.NAME) || Cases.find(name).isPresent(),
-                "no such case: " + name + "; --list names them"));
+        names.forEach(name -> require(Cases.find(name).isPresent(), "no such case: " + name + "; --list names them"));
         return names.isEmpty()
                 ? Cases.ALL
                 : names.stream().flatMap(name -> Cases.find(name).stream()).toList();

@@ -73,8 +73,7 @@ final class Comparison implements AutoCloseable {
         BenchServer server = server(setting.store());
         double roundTrip = roundTripMicros(server.connectString(setting.roundTripMillis()), PINGS);
         Map<Contender, List<Map<Metric, Double>>> figures = new EnumMap<>(Contender.class);
-        int rounds = benchCase.isExact() ? 1 : effort.rounds();
-        for (int round = benchCase.isExact() ? 1 : 1 - effort.discarded(); round <= rounds; round++) {
+        for (int round = 1 - effort.discarded(); round <= effort.rounds(); round++) {
             for (Contender contender : order(contenders(benchCase), round)) {
                 Map<Metric, Double> turn = turn(benchCase, setting, contender, effort.warmUp(), effort.window());
                 if (round >= 1) {
@@ -131,10 +130,7 @@ final class Comparison implements AutoCloseable {
             if (benchCase.work() == Work.WAITERS) {
                 return new WaitingQueue(server, (Ours) clients.get(0), benchCase.size()).measure(path, effort);
             }
-            List<Cycle> cycles = cycles(benchCase, clients, path);
-            return benchCase.isExact()
-                    ? CountedHandOvers.count(server, path, cycles)
-                    : measure(server, cycles, benchCase, warmUp, window);
+            return measure(server, cycles(benchCase, clients, path), benchCase, warmUp, window);
         } finally {
             Together.close(clients);
         }

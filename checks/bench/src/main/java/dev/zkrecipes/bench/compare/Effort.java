@@ -15,20 +15,18 @@ import java.time.Duration;
  * @param warmUp how long a contender runs before its turn counts
  * @param window how long a turn counts
  * @param handOvers how many hand-overs of a long queue are timed
- * @param mostWaiters the longest queue of the comparison of ways to wait
  */
-record Effort(
-        Duration start, int discarded, int rounds, Duration warmUp, Duration window, int handOvers, int mostWaiters) {
+record Effort(Duration start, int discarded, int rounds, Duration warmUp, Duration window, int handOvers) {
     /** The effort for published figures. */
     static final Effort FULL =
-            new Effort(Duration.ofSeconds(10), 1, 5, Duration.ofSeconds(1), Duration.ofSeconds(2), 1_000, 1_000);
+            new Effort(Duration.ofSeconds(10), 1, 5, Duration.ofSeconds(1), Duration.ofSeconds(2), 1_000);
 
     /** Shows large differences, and that everything works. */
     static final Effort QUICK =
-            new Effort(Duration.ofSeconds(2), 0, 3, Duration.ofMillis(100), Duration.ofMillis(150), 200, 30);
+            new Effort(Duration.ofSeconds(2), 0, 3, Duration.ofMillis(100), Duration.ofMillis(150), 200);
 
     /** This effort with another number of rounds. */
     Effort withRounds(int number) {
-        return new Effort(start, discarded, number, warmUp, window, handOvers, mostWaiters);
+        return new Effort(start, discarded, number, warmUp, window, handOvers);
     }
 }

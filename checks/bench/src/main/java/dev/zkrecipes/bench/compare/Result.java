@@ -6,12 +6,8 @@ package dev.zkrecipes.bench.compare;
 import dev.zkrecipes.bench.compare.BenchCase.Setting;
 import dev.zkrecipes.bench.compare.BenchCase.Target;
 import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.report.Charts;
 import dev.zkrecipes.bench.report.Summary;
 import dev.zkrecipes.bench.report.Table;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -139,43 +135,5 @@ record Result(
 
     private static <T> Object cell(Optional<T> from, Function<T, Object> value) {
         return from.map(value).orElse("");
-    }
-
-    /** Every single figure. */
-    static Table rounds(List<Result> results) {
-        Table table = Table.of("case,round trip added ms,store,contender,round,metric,unit,value");
-        for (Result result : results) {
-            result.rounds.forEach((contender, rounds) -> {
-                int number = 0;
-                for (Map<Metric, Double> round : rounds) {
-                    int current = ++number;
-                    round.forEach((metric, value) -> table.add(
-                            result.benchCase.name(),
-                            result.setting.roundTripMillis(),
-                            result.setting.store(),
-                            contender,
-                            current,
-                            metric,
-                            metric.unit(),
-                            value));
-                }
-            });
-        }
-        return table;
-    }
-
-    /** For each case the ratio of our rate to that of the others; draws nothing if there is none. */
-    static void draw(List<Result> results, Path file) throws IOException {
-        Map<String, Map<String, Double>> series = new LinkedHashMap<>();
-        for (Contender against : Contender.values()) {
-            for (Result result : results) {
-                result.ratio(against, Metric.RATE)
-                        .ifPresent(ratio -> series.computeIfAbsent("ours : " + against, any -> new LinkedHashMap<>())
-                                .put(result.benchCase.name() + ", " + result.setting, ratio.median()));
-            }
-        }
-        if (!series.isEmpty()) {
-            Charts.ratios("rate of ours divided by that of the others (more is better)", series, file);
-        }
     }
 }

@@ -45,7 +45,7 @@ record WaitingQueue(BenchServer server, Ours client, int waiters) {
         for (int i = 0; i < waiters; i++) {
             queue.add(lock.acquireAsync());
         }
-        server.awaitQuiet(path, waiters + 1, 0);
+        server.awaitQuiet(path, waiters + 1);
         heap = liveHeap() - heap;
         CountDownLatch served = new CountDownLatch(handOvers);
         for (CompletableFuture<Lease> request : queue.subList(0, handOvers)) {

@@ -52,12 +52,9 @@ public final class Bare implements LockClient {
             makeNodes(zooKeeper, each);
         }
         return switch (work) {
-            case CONTENDED, HANDOFF, REQUESTS -> () -> acquire(path).release();
+            case CONTENDED, HANDOFF -> () -> acquire(path).release();
             case MULTI_LOCK -> transaction(zooKeeper, paths);
-            default -> {
-                boolean awaited = work != Work.NOT_AWAITED && work != Work.BACKGROUND;
-                yield pair(zooKeeper, path + "/lock-", awaited);
-            }
+            default -> pair(zooKeeper, path + "/lock-", work != Work.BACKGROUND);
         };
     }
 
@@ -88,7 +85,7 @@ public final class Bare implements LockClient {
     public Turn acquire(String path) throws Exception {
         Session mine = session();
         String node = Textbook.enqueue(mine.zooKeeper, path);
-        Textbook.await(mine.zooKeeper, node, Textbook.Way.PREDECESSOR);
+        Textbook.await(mine.zooKeeper, node);
         return Turn.on(node, () -> !mine.expired, () -> Textbook.release(mine.zooKeeper, node));
     }
 

@@ -37,13 +37,7 @@ public final class Ours implements LockClient {
             case HANDOFF -> new HandoffMutex(client, path, size);
             default -> mutex(path);
         };
-        return work == Work.NOT_AWAITED ? () -> notAwaited(lock.acquire()) : lock::acquire;
-    }
-
-    private static AutoCloseable notAwaited(Lease lease) {
-        return () -> {
-            var unused = lease.closeAsync();
-        };
+        return lock::acquire;
     }
 
     /** A mutex of this client. */

@@ -6,7 +6,6 @@ package dev.zkrecipes.bench.contender;
 import dev.zkrecipes.bench.contender.LockClient.Turn;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -22,25 +21,7 @@ import org.apache.zookeeper.ZooKeeper;
  * with the connection is repeated.
  */
 public final class Textbook {
-    /** How long a waiter that polls sleeps. */
-    public static final int POLL_MILLIS = 250;
-
     private Textbook() {}
-
-    /** How a waiter learns that its turn has come. Only the last one is the textbook's. */
-    public enum Way {
-        /** It lists the queue again after some time. */
-        POLLING,
-        /** It watches the list, as all others do: every change wakes all waiters. */
-        PARENT,
-        /** It watches the node right in front of its own, as nobody else does. */
-        PREDECESSOR;
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
 
     /** Takes a place at the end of the queue, and returns the node. */
     public static String enqueue(ZooKeeper zooKeeper, String path) throws KeeperException, InterruptedException {
@@ -64,21 +45,18 @@ public final class Textbook {
     }
 
     /** Waits for the turn of a node. */
-    public static void await(ZooKeeper zooKeeper, String node, Way way) throws KeeperException, InterruptedException {
+    public static void await(ZooKeeper zooKeeper, String node) throws KeeperException, InterruptedException {
         String path = node.substring(0, node.lastIndexOf('/'));
         while (true) {
             CountDownLatch changed = new CountDownLatch(1);
             Watcher watcher = event -> changed.countDown();
-            Watcher onList = way == Way.PARENT ? watcher : null;
-            Optional<String> lower = repeat(() -> zooKeeper.getChildren(path, onList)).stream()
+            Optional<String> lower = repeat(() -> zooKeeper.getChildren(path, false)).stream()
                     .filter(child -> Turn.numberOf(child) < Turn.numberOf(node))
                     .max(Comparator.comparing(Turn::numberOf));
             if (lower.isEmpty()) {
                 return;
             }
-            if (way == Way.POLLING) {
-                Thread.sleep(POLL_MILLIS);
-            } else if (way == Way.PARENT || exists(zooKeeper, path + "/" + lower.get(), watcher)) {
+            if (exists(zooKeeper, path + "/" + lower.get(), watcher)) {
                 changed.await();
             }
         }

@@ -10,8 +10,6 @@ import java.util.stream.IntStream;
 public enum Work {
     /** A mutex that nobody else wants; bare: a create and a delete, the least that a lock can cost. */
     MUTEX,
-    /** A mutex whose release is sent and not awaited. */
-    NOT_AWAITED,
     /** A mutex with the option {@code releaseInBackground}. */
     BACKGROUND,
     /** All permits of a semaphore of {@code size}, at once. */
@@ -25,9 +23,7 @@ public enum Work {
     /** A mutex that the thread holds already, {@code size} times in each cycle. */
     REENTRANT,
     /** A queue of {@code size} asynchronous requests. */
-    WAITERS,
-    /** Two clients that take turns, whose requests are counted. */
-    REQUESTS;
+    WAITERS;
 
     /** Who takes part: the bare client has no re-entrant lock, and Curator no waiters without a thread. */
     public List<Contender> contenders() {

@@ -3,16 +3,9 @@
 
 package dev.zkrecipes.bench.faults;
 
-import com.google.common.collect.ListMultimap;
-import com.google.common.collect.MultimapBuilder;
-import com.google.common.collect.Multimaps;
-import com.google.common.collect.Range;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
-import dev.zkrecipes.bench.faults.FaultVerdict.Overlap;
-import dev.zkrecipes.bench.faults.Referee.StaleWrite;
 import dev.zkrecipes.bench.faults.ServerLog.Life;
-import dev.zkrecipes.bench.report.Charts;
 import dev.zkrecipes.bench.report.Table;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,11 +14,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.LongSummaryStatistics;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** The files of a run: a page in Markdown, a picture, and the data. */
+/** The files of a run: a page in Markdown, and the data. */
 final class FaultReport {
     private final Evidence evidence;
     private final List<FaultVerdict> verdicts;
@@ -47,7 +39,6 @@ final class FaultReport {
     /** Writes them all. */
     void write(Path folder, String machine) throws IOException {
         Table results = results();
-        draw(folder.resolve("violation.png"));
         Files.writeString(
                 folder.resolve("report.md"),
                 "```text\n" + machine + "```\n\n" + faultCounts().markdown() + "\n" + results.markdown());
@@ -82,64 +73,6 @@ final class FaultReport {
 
     private Stream<String> row(String label, Function<FaultVerdict, String> cell) {
         return Stream.concat(Stream.of(label), verdicts.stream().map(cell));
-    }
-
-    /** A wrong belief, preferably one of Curator's, with a stale write, and of these the longest; if there is one. */
-    private void draw(Path file) throws IOException {
-        Optional<Tenure> believer = verdicts.stream()
-                .flatMap(verdict -> verdict.overlaps().stream())
-                .max(Comparator.comparing((Overlap each) -> each.believer().contender() == Contender.CURATOR)
-                        .thenComparing(each -> !staleWrites(each.believer()).isEmpty())
-                        .thenComparing(Overlap::nanos))
-                .map(Overlap::believer);
-        if (believer.isPresent()) {
-            Tenure a = believer.get();
-            // With the last one who was granted the lock by then.
-            Tenure b = evidence.tenures().stream()
-                    .filter(each -> each.contender() == a.contender() && each.lock() == a.lock())
-                    .filter(each -> !each.equals(a) && each.granted() < a.lastBelieved())
-                    .max(Comparator.comparingLong(Tenure::granted))
-                    .orElseThrow();
-            String title = name(a.contender()) + ": A (client " + a.client() + ") believes it holds lock " + a.lock()
-                    + ", which B (client " + b.client() + ") has been granted";
-            Charts.spans(title, spans(a, b), file);
-        }
-    }
-
-    /** By label, in seconds: the faults, and what two holders had and were told, until both knew the truth. */
-    private ListMultimap<String, Range<Double>> spans(Tenure a, Tenure b) {
-        long begin = Math.min(a.granted(), b.granted());
-        long end = Math.max(Math.max(a.lastBelieved(), a.released()), b.granted());
-        long margin = (end - begin) / 20;
-        ListMultimap<String, Range<Long>> spans =
-                MultimapBuilder.linkedHashKeys().arrayListValues().build();
-        faults.forEach(fault -> spans.put(fault.step().kind().description(), Range.closed(fault.from(), fault.to())));
-        addHolder("A", a, spans);
-        staleWrites(a).forEach(at -> spans.put("A's stale write is accepted", Range.singleton(at)));
-        addHolder("B", b, spans);
-        spans.values().removeIf(span -> span.upperEndpoint() < begin - margin || span.lowerEndpoint() > end + margin);
-        return Multimaps.transformValues(
-                spans,
-                span -> Range.closed(
-                        (Math.max(span.lowerEndpoint(), begin - margin) - begin) / 1e9,
-                        (Math.min(span.upperEndpoint(), end + margin) - begin) / 1e9));
-    }
-
-    private void addHolder(String name, Tenure tenure, ListMultimap<String, Range<Long>> spans) {
-        Life life = evidence.log().lives().get(tenure.node());
-        if (life != null) {
-            spans.put(name + " has a node on the servers", Range.closed(life.createdAt(), life.deletedAt()));
-        }
-        spans.put(name + " is told that it holds", Range.singleton(tenure.granted()));
-        tenure.believed().forEach(span -> spans.put(name + " believes it holds", Range.closed(span.from(), span.to())));
-    }
-
-    private List<Long> staleWrites(Tenure tenure) {
-        return evidence.staleWrites().stream()
-                .filter(write -> write.token() == tenure.token())
-                .filter(write -> write.counter().equals(new Referee.Counter(tenure.contender(), tenure.lock(), false)))
-                .map(StaleWrite::at)
-                .toList();
     }
 
     /** Each hold, as its holder and the servers saw it. */

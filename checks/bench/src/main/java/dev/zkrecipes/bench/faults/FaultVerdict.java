@@ -5,7 +5,6 @@ package dev.zkrecipes.bench.faults;
 
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.faults.Referee.Counter;
-import dev.zkrecipes.bench.faults.Referee.StaleWrite;
 import dev.zkrecipes.bench.faults.Referee.State;
 import dev.zkrecipes.bench.faults.ServerLog.GuardedWrite;
 import dev.zkrecipes.bench.faults.ServerLog.Life;
@@ -24,13 +23,14 @@ final class FaultVerdict {
     /**
      * What there is to judge by.
      *
+     * @param staleWrites the counter of each write that was accepted after a later holder had read
      * @param tolerance by how many nanoseconds the servers' times may be wrong
      */
     record Evidence(
             List<Tenure> tenures,
             ServerLog log,
             Map<Counter, State> counters,
-            List<StaleWrite> staleWrites,
+            List<Counter> staleWrites,
             long tolerance) {}
 
     /**
@@ -186,8 +186,8 @@ final class FaultVerdict {
 
     private long stale(boolean checksTokens) {
         return evidence.staleWrites.stream()
-                .filter(write -> write.counter().contender() == contender)
-                .filter(write -> write.counter().checksTokens() == checksTokens)
+                .filter(counter -> counter.contender() == contender)
+                .filter(counter -> counter.checksTokens() == checksTokens)
                 .count();
     }
 

@@ -50,15 +50,12 @@ interface Referee extends Remote {
     /** What became of a counter; {@code accepted} writes should have made it this large. */
     record State(long value, long greatestToken, long accepted) {}
 
-    /** A write that was accepted after a later holder had read. */
-    record StaleWrite(Counter counter, long token, long at) {}
-
     /** What it has heard and counted. */
     final class Notebook implements Referee {
         private final Map<String, Tenure> tenures = new HashMap<>();
         private final Map<Counter, State> counters = new HashMap<>();
-        private final List<StaleWrite> staleWrites = new ArrayList<>();
-        private final Map<Contender, Integer> failures = new EnumMap<>(Contender.class);
+        private final List<Counter> staleWrites = new ArrayList<>();
+        private final Map<Contender, List<String>> failures = new EnumMap<>(Contender.class);
         private final Map<Contender, Set<String>> served = new EnumMap<>(Contender.class);
 
         @Override
@@ -100,7 +97,7 @@ interface Referee extends Remote {
             }
             State old = counters.getOrDefault(counter, new State(0, 0, 0));
             if (token < old.greatestToken) {
-                staleWrites.add(new StaleWrite(counter, token, System.nanoTime()));
+                staleWrites.add(counter);
             }
             counters.put(counter, new State(value, old.greatestToken, old.accepted + 1));
             return value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** Figures as tables and charts. */
+/** Figures as tables. */
 @NullMarked
 package dev.zkrecipes.bench.report;
 

@@ -12,10 +12,8 @@ import java.rmi.Remote;
 import java.rmi.RemoteException;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.server.PurgeTxnLog;
 
@@ -31,14 +29,8 @@ public interface BenchServer extends Remote {
     /** The counts of the server so far. */
     Counts counts() throws RemoteException;
 
-    /**
-     * Waits until a path has so many children, those who wait watch what they wait for, and, for a tenth of a second,
-     * nobody sent anything.
-     *
-     * @param watches how many there are at least when all watch, on the list of children and on each child; a watch on
-     *     what the session itself made is not counted
-     */
-    void awaitQuiet(String path, int children, int watches) throws RemoteException, InterruptedException;
+    /** Waits until a path has so many children and, for a tenth of a second, nobody sent anything. */
+    void awaitQuiet(String path, int children) throws RemoteException, InterruptedException;
 
     /** Removes old data, so that a long run does not fill the memory. */
     void tidy() throws IOException;
@@ -98,39 +90,24 @@ public interface BenchServer extends Remote {
         }
 
         @Override
-        public void awaitQuiet(String path, int children, int watches) throws InterruptedException {
+        public void awaitQuiet(String path, int children) throws InterruptedException {
             long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(3);
             Counts before = counts();
             boolean quiet = false;
             while (!quiet) {
                 if (System.nanoTime() - end > 0) {
-                    throw new IllegalStateException(path + " has " + children(path) + " children and " + watches(path)
-                            + " watches, not " + children + " and " + watches + ", or is still busy, after 3 minutes");
+                    throw new IllegalStateException(path + " has " + children(path) + " children, not " + children
+                            + ", or is still busy, after 3 minutes");
                 }
                 TimeUnit.MILLISECONDS.sleep(100);
                 Counts now = counts();
-                quiet = now.equals(before) && children(path) == children && (watches == 0 || watches(path) >= watches);
+                quiet = now.equals(before) && children(path) == children;
                 before = now;
             }
         }
 
         private int children(String path) {
             return server.nodeExists(path) ? server.children(path).size() : 0;
-        }
-
-        /** Each session is counted for itself. */
-        private int watches(String path) {
-            return server.childWatchers(path).size()
-                    + server.children(path).stream()
-                            .mapToInt(child -> watchesOfOthers(path + "/" + child))
-                            .sum();
-        }
-
-        private int watchesOfOthers(String node) {
-            Set<Long> watching = new HashSet<>(server.watchers(node));
-            watching.addAll(server.childWatchers(node));
-            server.owner(node).ifPresent(watching::remove);
-            return watching.size();
         }
 
         @Override

@@ -45,6 +45,12 @@ public final class Scale implements Callable<Integer> {
 
     private static final int MOST_SESSIONS = 3_000;
 
+    /** How long a turn counts. */
+    private static final double SECONDS = 5;
+
+    /** Locks before the first turn of each contender, so that its compilers have done their work. */
+    private static final int WARM_UP = 100_000;
+
     /** Under more load, the page would show the other work of the machine. */
     private static final double MOST_LOAD = 1;
 
@@ -63,33 +69,16 @@ public final class Scale implements Callable<Integer> {
     private List<Store> stores = List.of(Store.DISK, Store.MEMORY);
 
     @Option(
-            names = "--contender",
-            split = ",",
-            paramLabel = "WHO",
-            description = "any of ${COMPLETION-CANDIDATES} (default: all)")
-    private List<Contender> contenders = List.of(Contender.values());
-
-    @Option(
             names = "--sessions",
             split = ",",
             paramLabel = "N",
             description = "how many take locks, in ascending order (default: 1,5,20,100,500,2000)")
     private List<Integer> sessions = List.of(1, 5, 20, 100, 500, 2_000);
 
-    @Option(names = "--seconds", paramLabel = "N", description = "how long a turn counts (default: 5)")
-    private double seconds = 5;
-
-    @Option(
-            names = "--warm-up",
-            paramLabel = "N",
-            description = "how many locks are taken before the first turn of each contender, so that its compilers have"
-                    + " done their work (default: 100000)")
-    private int warmUp = 100_000;
-
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "where scale.md, scale.csv and the pictures go (default: a run without options writes"
+            description = "where scale.md and scale.csv go (default: a run without options writes"
                     + " docs/scale.md and docs/dev/bench, another one nowhere)")
     private @Nullable Path out;
 
@@ -119,7 +108,7 @@ public final class Scale implements Callable<Integer> {
             return ExitCode.SOFTWARE;
         }
         List<Series> series = series(progress);
-        ScaleRun run = new ScaleRun(sessions, seconds, warmUp, progress::println);
+        ScaleRun run = new ScaleRun(sessions, SECONDS, WARM_UP, progress::println);
         for (Series each : series) {
             progress.printf("[%d/%d] %s%n", series.indexOf(each) + 1, series.size(), each);
             run.play(each);
@@ -133,10 +122,10 @@ public final class Scale implements Callable<Integer> {
         Path home = Path.of(System.getProperty("bench.home", "."));
         if (out != null) {
             Files.createDirectories(out);
-            write(report, out);
+            Files.writeString(out.resolve("scale.csv"), report.csv());
             Files.writeString(out.resolve("scale.md"), page);
         } else if (publishes && isComplete && series.stream().anyMatch(each -> each.store() == Store.MEMORY)) {
-            write(report, home.resolve("docs/dev/bench"));
+            Files.writeString(home.resolve("docs/dev/bench/scale.csv"), report.csv());
             Path file = home.resolve("docs/scale.md");
             Files.writeString(file, insert(page, Files.readString(file)));
         }
@@ -156,15 +145,12 @@ public final class Scale implements Callable<Integer> {
                     progress.println("skipped: this machine has no file system in memory at /dev/shm");
                     continue;
                 }
-                contenders.forEach(contender -> series.add(new Series(count, store, contender)));
+                for (Contender contender : Contender.values()) {
+                    series.add(new Series(count, store, contender));
+                }
             }
         }
         return series;
-    }
-
-    private static void write(ScaleReport report, Path folder) throws IOException {
-        Files.writeString(folder.resolve("scale.csv"), report.csv());
-        report.draw(folder);
     }
 
     private void check() {
@@ -174,8 +160,6 @@ public final class Scale implements Callable<Integer> {
         require(
                 sessions.get(0) >= 1 && most <= MOST_SESSIONS,
                 "--sessions must be from 1 to " + MOST_SESSIONS + ": " + sessions);
-        require(seconds > 0 && seconds <= 600, "--seconds must be more than 0, and 600 at most, not " + seconds);
-        require(warmUp >= 0, "--warm-up must not be negative: " + warmUp);
     }
 
     private void require(boolean condition, String otherwise) {

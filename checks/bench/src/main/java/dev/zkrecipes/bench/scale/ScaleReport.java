@@ -7,22 +7,17 @@ import static dev.zkrecipes.bench.report.Table.tenths;
 import static dev.zkrecipes.bench.report.Table.whole;
 
 import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.report.Charts;
 import dev.zkrecipes.bench.report.Table;
-import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.bench.scale.Reading.Series;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What a run found: a page in Markdown, the data, and a picture for each store. */
+/** What a run found: a page in Markdown, and the data. */
 final class ScaleReport {
     private final List<Reading> readings;
     private final List<String> failures;
@@ -140,20 +135,5 @@ final class ScaleReport {
                 each.clientsMicros(),
                 each.load()));
         return table.csv();
-    }
-
-    /** For each store the rates. */
-    void draw(Path folder) throws IOException {
-        for (Store store : Store.values()) {
-            Map<String, Map<Integer, Double>> lines = new LinkedHashMap<>();
-            series.stream()
-                    .filter(each -> each.store() == store)
-                    .forEach(each ->
-                            lines.put(each.servers() + " x " + each.contender().title(), rates(each)));
-            if (!lines.isEmpty()) {
-                Path file = folder.resolve("scale-" + store + ".png");
-                Charts.lines("locks a second, log " + store.place(), "sessions", "locks/s", lines, file);
-            }
-        }
     }
 }

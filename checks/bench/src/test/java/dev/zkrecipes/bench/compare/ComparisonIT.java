@@ -6,10 +6,8 @@ package dev.zkrecipes.bench.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.bench.compare.BenchCase.Setting;
-import dev.zkrecipes.bench.compare.WaysToWait.Cost;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.LockClient;
-import dev.zkrecipes.bench.contender.Textbook.Way;
 import dev.zkrecipes.bench.runner.BenchServer;
 import dev.zkrecipes.bench.runner.BenchServer.Counts;
 import dev.zkrecipes.bench.runner.Store;
@@ -30,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(600)
 class ComparisonIT {
     private static final Effort BRIEF =
-            new Effort(Duration.ofMillis(1), 0, 1, Duration.ofMillis(1), Duration.ofMillis(300), 3, 3);
+            new Effort(Duration.ofMillis(1), 0, 1, Duration.ofMillis(1), Duration.ofMillis(300), 3);
 
     private static Comparison comparison;
 
@@ -52,7 +50,6 @@ class ComparisonIT {
     static List<String> cases() {
         return List.of(
                 "uncontended",
-                "uncontended-not-awaited",
                 "uncontended-background",
                 "semaphore-4",
                 "multi-lock-8",
@@ -74,28 +71,6 @@ class ComparisonIT {
                                 .orElseThrow()
                                 .median())
                         .isPositive());
-    }
-
-    @Test
-    void contendedAcquireAndRelease_isCountedExactly() throws Exception {
-        Result result = comparison.play(Cases.find("requests").orElseThrow(), Setting.memory(0));
-        assertThat(Contender.values())
-                .allSatisfy(each -> assertThat(result.summary(each, Metric.REQUESTS)
-                                .orElseThrow()
-                                .median())
-                        .isEqualTo(5)); // create, list, watch; delete; list
-        assertThat(result.summary(Contender.BARE, Metric.EVENTS).orElseThrow().median())
-                .isEqualTo(1);
-    }
-
-    @Test
-    void parentWatch_wakesAll_andPredecessorWatchWakesOne() throws Exception {
-        assertThat(new WaysToWait(server(), 3, progress -> {}).compare(List.of(Way.PARENT, Way.PREDECESSOR)))
-                .containsExactly(
-                        new Cost(Way.PARENT, 1, 2, 1),
-                        new Cost(Way.PARENT, 3, 4, 3),
-                        new Cost(Way.PREDECESSOR, 1, 2, 1),
-                        new Cost(Way.PREDECESSOR, 3, 2, 1));
     }
 
     @Test

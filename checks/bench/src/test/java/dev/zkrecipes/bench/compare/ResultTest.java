@@ -10,13 +10,11 @@ import dev.zkrecipes.bench.compare.BenchCase.Target;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.report.Summary;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class ResultTest {
     private static final BenchCase CASE = new BenchCase(
@@ -74,18 +72,5 @@ class ResultTest {
                 .hasSize(4)
                 .contains("some,0,memory,100,rate,cycles/s,ours,400,200,600,3,,,,>= 300.0,yes")
                 .contains("some,0,memory,100,rate,cycles/s,curator,100,100,300,3,2,2,4,>= 2.5,no");
-    }
-
-    @Test
-    void rounds_haveARowForEachFigure() {
-        assertThat(Result.rounds(List.of(RESULT)).csv().lines())
-                .hasSize(10)
-                .contains("some,0,memory,ours,2,rate,cycles/s,400");
-    }
-
-    @Test
-    void picture_hasTheRatios(@TempDir Path folder) throws Exception {
-        Result.draw(List.of(RESULT), folder.resolve("ratios.png"));
-        assertThat(folder.resolve("ratios.png")).isNotEmptyFile();
     }
 }

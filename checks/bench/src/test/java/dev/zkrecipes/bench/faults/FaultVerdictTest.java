@@ -10,12 +10,9 @@ import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import dev.zkrecipes.bench.faults.Referee.Counter;
 import dev.zkrecipes.bench.faults.Tenure.Outcome;
 import dev.zkrecipes.bench.faults.Tenure.Span;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Histories made by hand: each kind of violation is noticed, and what is none is not. Times are in milliseconds. */
 class FaultVerdictTest {
@@ -129,26 +126,6 @@ class FaultVerdictTest {
         assertThat(verdict().overlaps())
                 .singleElement()
                 .satisfies(overlap -> assertThat(overlap.holder().node()).isEqualTo(node(3)));
-    }
-
-    @Test
-    void violation_isDrawn(@TempDir Path folder) throws Exception {
-        node(1, 10, 30);
-        node(2, 15, 50);
-        holds(1, 9, 11, 90, new Span(11, 20), new Span(60, 64));
-        holds(2, 14, 31, 49, new Span(31, 48));
-        new FaultReport(referee.evidence(log, TOLERANCE), List.of(verdict()), List.of(), 0).write(folder, "machine\n");
-        assertThat(folder.resolve("violation.png")).isNotEmptyFile();
-    }
-
-    @Test
-    void holdWhoseNodeNoServerHasLogged_hasNoTimesOfIt(@TempDir Path folder) throws Exception {
-        holds(1, 9, 11, 20);
-        new FaultReport(referee.evidence(log, TOLERANCE), List.of(), List.of(), 0).write(folder, "machine\n");
-        List<String> lines = Files.readAllLines(folder.resolve("holds.csv"));
-        int created = List.of(lines.get(0).split(",", -1)).indexOf("node created s");
-        assertThat(List.of(lines.get(1).split(",", -1)).subList(created, created + 2))
-                .containsExactly("", "");
     }
 
     @Test

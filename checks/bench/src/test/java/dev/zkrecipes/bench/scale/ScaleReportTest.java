@@ -10,12 +10,10 @@ import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
 import dev.zkrecipes.bench.scale.Reading.Series;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class ScaleReportTest {
     private static final Series OURS = new Series(3, Store.DISK, Contender.OURS);
@@ -57,13 +55,6 @@ class ScaleReportTest {
     @Test
     void data_haveALineForEachTurn() {
         assertThat(report().csv().lines()).hasSize(8).contains("3,disk,ours,64,90,847,800,1.23,4.56,3,789,150,250,1.5");
-    }
-
-    @Test
-    void picture_isDrawnForEachStoreThatWasMeasured(@TempDir Path folder) throws Exception {
-        report().draw(folder);
-        assertThat(folder.resolve("scale-disk.png")).isNotEmptyFile();
-        assertThat(folder.resolve("scale-memory.png")).doesNotExist();
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
@@ -206,5 +208,24 @@ class ConnectionStatesIT extends ServerStage {
         lease.close();
         closed.get(120, TimeUnit.SECONDS);
         threads.assertNoNewThreads(LONG);
+    }
+
+    @Test
+    @Tag("H28")
+    void blockedListener_delaysNoOther() throws Exception {
+        CountDownLatch released = new CountDownLatch(1);
+        try (ZooKeeperClient client = TestClients.connect(settings())) {
+            CompletableFuture<Void> told = new CompletableFuture<>();
+            client.addConnectionListener(state -> Uninterruptibles.awaitUninterruptibly(released));
+            client.addConnectionListener(state -> {
+                if (state == ConnectionState.EXPIRED) {
+                    told.complete(null);
+                }
+            });
+            expire(client);
+            told.get(120, TimeUnit.SECONDS);
+        } finally {
+            released.countDown();
+        }
     }
 }

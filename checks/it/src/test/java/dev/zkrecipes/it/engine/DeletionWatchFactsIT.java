@@ -32,7 +32,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Facts about ZooKeeper 3.9.5 that the engine relies on when a deletion alone grants a lock. */
+/**
+ * Facts about ZooKeeper 3.9.5 that the engine relies on when a deletion alone grants a lock: in which order events come,
+ * and which do not come. What a watch reports, the model conformity test of the explorer compares with a server.
+ */
 @WithZooKeeper
 class DeletionWatchFactsIT {
     private static final int TIMEOUT_MILLIS = 30_000;
@@ -100,59 +103,6 @@ class DeletionWatchFactsIT {
 
     private List<String> pathsTold() {
         return events.stream().map(WatchedEvent::getPath).toList();
-    }
-
-    @Test
-    void childWatchOnAnEphemeralNode_reportsItsDeletionOnly() throws Exception {
-        String node = makeNodes().get(0);
-        watching.getChildren(node, noting);
-        others.setData(node, new byte[] {1}, -1);
-        others.setData(node, new byte[] {2}, -1);
-        settle();
-        assertThat(told()).isEmpty();
-        assertThat(server.childWatchers(node)).containsExactly(watching.getSessionId());
-        others.delete(node, -1);
-        settle();
-        assertThat(told()).containsExactly("NodeDeleted " + node);
-        assertThat(server.watchCount()).isZero();
-    }
-
-    @Test
-    void childWatchOnAnAbsentNode_isNotSet() {
-        assertThatThrownBy(() -> watching.getChildren("/lock-0", noting))
-                .isInstanceOf(KeeperException.NoNodeException.class);
-        assertThat(server.watchCount()).isZero();
-    }
-
-    @Test
-    void watchesOfBothKinds_areTwoAtTheServer_andTheDeletionIsSentOnce() throws Exception {
-        String node = makeNodes().get(0);
-        List<EventType> others1 = new CopyOnWriteArrayList<>();
-        watching.getData(node, event -> others1.add(event.getType()), null);
-        watching.getChildren(node, noting);
-        assertThat(server.watchCount()).isEqualTo(2);
-        long before = server.eventsSent();
-        others.delete(node, -1);
-        settle();
-        assertThat(server.eventsSent() - before).isEqualTo(1);
-        assertThat(others1).containsExactly(EventType.NodeDeleted);
-        assertThat(told()).containsExactly("NodeDeleted " + node);
-        assertThat(server.watchCount()).isZero();
-    }
-
-    @Test
-    void dataChange_spendsOnlyTheDataWatch() throws Exception {
-        String node = makeNodes().get(0);
-        watching.getData(node, noting, null);
-        watching.getChildren(node, noting);
-        others.setData(node, new byte[] {1}, -1);
-        settle();
-        assertThat(told()).containsExactly("NodeDataChanged " + node);
-        assertThat(server.watchers(node)).isEmpty();
-        assertThat(server.childWatchers(node)).containsExactly(watching.getSessionId());
-        others.delete(node, -1);
-        settle();
-        assertThat(told()).containsExactly("NodeDataChanged " + node, "NodeDeleted " + node);
     }
 
     @Test

@@ -59,14 +59,6 @@ class ManyNodesIT {
         return all;
     }
 
-    /** The server has deleted nodes; the client knows it once it has the answer to a later request. */
-    private static void awaitEarlierAnswers(ZooKeeperClient client) throws Exception {
-        new InterProcessMutex(client, "/later")
-                .acquireAsync()
-                .get(120, TimeUnit.SECONDS)
-                .close();
-    }
-
     @Test
     void server_restartsAfterTheEndOfAFullSession() throws Exception {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
@@ -84,25 +76,6 @@ class ManyNodesIT {
                         .get(120, TimeUnit.SECONDS)
                         .close();
             }
-        }
-    }
-
-    @Test
-    void returnedRoom_servesOthers() throws Exception {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                ZooKeeperClient client = connect(server)) {
-            InterProcessLock lock = new InterProcessMutex(client, LONG_PATH);
-            List<CompletableFuture<Lease>> all = queue(server, lock, 4000);
-            assertThat(all).anyMatch(ManyNodesIT::isFull);
-            all.forEach(future -> future.cancel(false));
-            await().atMost(Duration.ofSeconds(120))
-                    .until(() -> server.children(LONG_PATH).size() <= 1);
-            awaitEarlierAnswers(client);
-            List<CompletableFuture<Lease>> again =
-                    Stream.generate(lock::acquireAsync).limit(2500).toList();
-            await().atMost(Duration.ofSeconds(120))
-                    .until(() -> server.children(LONG_PATH).size() >= 2500);
-            assertThat(again).noneMatch(ManyNodesIT::isFull);
         }
     }
 

@@ -6,22 +6,18 @@ package dev.zkrecipes.it.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
-import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.ServerStage;
-import dev.zkrecipes.test.internal.Soon;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -75,21 +71,5 @@ class WithoutContainersIT extends ServerStage {
         }
         server.reapContainers();
         assertThat(server.nodeExists("/start/a")).isTrue();
-    }
-
-    /** Of what it has made itself it deletes the one that never had a child, as it does with a container. */
-    @Test
-    void acquireThatIsAbandonedMeanwhile_deletesThePathThatItMade() throws Exception {
-        try (FaultProxy proxy = proxy();
-                ZooKeeperClient client = builder(proxy).persistentPaths().build()) {
-            assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
-            Held reply = proxy.holdReply(RequestType.MULTI, 1);
-            CompletableFuture<Lease> wanted = new InterProcessMutex(client, "/abandoned").acquireAsync();
-            Soon.await().until(reply::isReached);
-            wanted.cancel(false);
-            assertThat(server.nodeExists("/abandoned")).isTrue();
-            reply.release();
-            Soon.await().until(() -> !server.nodeExists("/abandoned"));
-        }
     }
 }

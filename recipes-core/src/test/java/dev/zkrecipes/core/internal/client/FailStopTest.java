@@ -267,6 +267,7 @@ class FailStopTest {
         run.play();
         assertThat(run.scheduler.failure()).containsSame(error);
         run.assertEnded(error);
+        assertThatThrownBy(run.lock::tryAcquire).hasMessageContaining("use the version of ZooKeeper");
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,6 +112,9 @@ class CallbacksTest {
                 engine);
         assertThat(ranBy(refused::run).getName()).startsWith("zkrecipes-callback-");
         assertThat(ranBy(refused.sequential()).getName()).startsWith("zkrecipes-callback-");
+        assertThat(PrintedWhile.running(() -> refused.run(() -> {})))
+                .contains("The application's callback executor refused a callback")
+                .contains("RejectedExecutionException");
         refused.close();
     }
 
