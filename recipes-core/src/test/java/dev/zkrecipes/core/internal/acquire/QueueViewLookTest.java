@@ -179,7 +179,7 @@ class QueueViewLookTest {
         List<AcquireLoop> loops = List.of(fixture.queueing(mutex), fixture.queueing(mutex));
         loops.forEach(AcquireLoop::giveUp);
         scheduler.run();
-        assertThat(scheduler.timers()).isEqualTo(before);
         fixture.assertLeftNothing();
+        assertThat(scheduler.timers()).isEqualTo(before);
     }
 }

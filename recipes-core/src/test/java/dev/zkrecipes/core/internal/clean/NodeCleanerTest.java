@@ -107,7 +107,7 @@ class NodeCleanerTest {
         CompletableFuture<Void> closed = giveBack(lease);
         operations.requests();
         assertThat(acquire()).isCompleted();
-        assertThat(operations.requests()).startsWith(Request.DELETE, Request.CREATE, Request.LIST);
+        assertThat(operations.requests()).startsWith(Request.DELETE, Request.WATCH, Request.CREATE, Request.LIST);
         assertThat(closed).isCompleted();
     }
 

@@ -54,6 +54,7 @@ class ListBatcherTest {
 
     @Test
     void laterAcquire_hasAListOfItsOwn() {
+        operations.add("00000000000000000000000000000000-lock-0000000000"); // behind somebody else
         InterProcessLock lock = lock();
         for (int i = 1; i <= 3; i++) {
             var unused = lock.acquireAsync();
