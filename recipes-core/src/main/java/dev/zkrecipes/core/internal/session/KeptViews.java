@@ -13,15 +13,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kept views of one session: of the paths that were used last. A view that was not used for half a minute goes, and
- * its watch with it; so does the one that was not used for the longest time if there are too many. Confined to the
- * engine thread.
+ * The kept views of one session: of the paths that were used last. A view that was not used for a while goes, and its
+ * watch with it; so does the one that was not used for the longest time if there are too many. Confined to the engine
+ * thread.
  */
 public final class KeptViews {
     /** More paths than a client uses again and again within a minute. */
     static final int MOST = 1000;
 
-    private static final Duration UNUSED = Duration.ofSeconds(30);
+    private static final Duration UNUSED = Duration.ofSeconds(45);
 
     private final Session session;
     private final EngineScheduler scheduler;
@@ -40,11 +40,11 @@ public final class KeptViews {
             view = new KeptView(session, path);
             views.put(path, view);
             endEldestIfTooMany();
-            planLook();
         } else {
             view.useAgain();
         }
         view.usedAt = scheduler.nanoTime();
+        planLook();
         return view;
     }
 
@@ -73,7 +73,9 @@ public final class KeptViews {
 
     private void planLook() {
         if (nextLook == null && !views.isEmpty()) {
-            nextLook = scheduler.schedule(UNUSED, this::look);
+            KeptView eldest = views.values().iterator().next();
+            long age = scheduler.nanoTime() - eldest.usedAt;
+            nextLook = scheduler.schedule(UNUSED.minusNanos(age), this::look);
         }
     }
 
