@@ -63,7 +63,7 @@ class DemoVerdictTest {
 
     @Test
     void faultlessMutex_passes() throws IOException {
-        assertThat(failures(2, "1 ASKS; 1 IN 10; 1 OUT; 2 IN 20; 2 IDLES; 2 KILLED; 4.5; 3 IN 30; " + "3 OUT"))
+        assertThat(failures(2, "1 ASKS; 1 IN 10; 1 OUT; 2 IN 20; 2 IDLES; 2 KILLED; 4.5; 3 IN 30; 3 OUT"))
                 .isEmpty();
     }
 
@@ -72,7 +72,7 @@ class DemoVerdictTest {
         assertFailed(
                 2,
                 "rule",
-                "one at a time: violated 1 times, first by w1 (# 1 0) beside w2 (# 1 0)",
+                "one at a time: violated 1 times, first by w1 (token 10) beside w2 (token 20)",
                 "1 IN 10; 2 IN 20; 1 OUT; 2 OUT");
     }
 
@@ -83,7 +83,7 @@ class DemoVerdictTest {
 
     @Test
     void holdThatWasFoundToBeLost_provesNothing() throws IOException {
-        assertThat(failures(2, "1 IN 10; 3 IN 20; 1 LOST; 3 OUT; 2 IN 25; 2 KILLED; 3; 1 IN 30; " + "1 OUT"))
+        assertThat(failures(2, "1 IN 10; 3 IN 20; 1 LOST; 3 OUT; 2 IN 25; 2 KILLED; 3; 1 IN 30; 1 OUT"))
                 .isEmpty();
     }
 
@@ -135,8 +135,7 @@ class DemoVerdictTest {
 
     @Test
     void picture_showsWhatTheLedgerSaysOfEachInstant() throws IOException {
-        List<Entry> entries =
-                entries("1 ASKS; 1 IN 10; 24; 1 OUT; 2 ASKS; 2 IN 20; 24; 2 KILLED; 1 ASKS; 24; " + "1 IN 30");
+        List<Entry> entries = entries("1 ASKS; 1 IN 10; 24; 1 OUT; 2 ASKS; 2 IN 20; 24; 2 KILLED; 1 ASKS; 24; 1 IN 30");
         assertThat(Picture.of(entries, 0, 72 * SECOND))
                 .containsExactly(
                         "  w1  " + "#".repeat(24) + " ".repeat(24) + ".".repeat(24),

@@ -215,7 +215,7 @@ class HoldTest {
     @Tag("H129")
     void whatAReaderHasStarted_isEnded_andAReaderThatClosedTheDescriptorUponTermIsToo()
             throws IOException, InterruptedException {
-        String script = "exec 9< <(\"$ZKLOCK\" hold --grace=1 /a || :); read -r fence rest <&9 || exit 3\n"
+        String script = "exec 9< <(\"$ZKLOCK\" hold --grace=5 /a || :); read -r fence rest <&9 || exit 3\n"
                 + "trap 'exec 9<&-; echo closed' TERM\n"
                 + "sh -c 'trap \"\" TERM; echo child $$" + FOREVER + "' 9<&- & echo up" + FOREVER;
         try (RunningZkLock running = keeper.script("bash", script)) {

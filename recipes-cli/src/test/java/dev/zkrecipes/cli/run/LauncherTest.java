@@ -288,7 +288,7 @@ class LauncherTest {
         String orphan = "(sh -c 'echo orphan $$; while :; do sleep 0.1; done' &) ; ";
         String away = "setsid sh -c 'trap \"\" TERM; echo away $$; while :; do sleep 0.1; done' & ";
         try (RunningZkLock zklock =
-                keeper.zklock("run", "--grace=0.5", "/a", "sh", "-c", deaf + orphan + away + OBEDIENT)) {
+                keeper.zklock("run", "--grace=5", "/a", "sh", "-c", deaf + orphan + away + OBEDIENT)) {
             long[] all = {zklock.number("deaf"), zklock.number("orphan"), zklock.number("away"), zklock.number("pid")};
             keeper.lose();
             zklock.awaitExit();
@@ -315,7 +315,7 @@ class LauncherTest {
     void deadButUnreapedProcess_isNotWaitedFor() throws IOException, InterruptedException {
         String deaf = "sh -c 'trap \"\" TERM; echo deaf $$; while :; do sleep 0.1; done' & ";
         try (RunningZkLock zklock = RunningZkLock.startAsReaper(
-                folder, keeper.environment(), "run", "--grace=0.5", "/a", "sh", "-c", deaf + OBEDIENT)) {
+                folder, keeper.environment(), "run", "--grace=5", "/a", "sh", "-c", deaf + OBEDIENT)) {
             zklock.number("deaf");
             zklock.number("pid");
             keeper.lose();
@@ -376,7 +376,7 @@ class LauncherTest {
                 folder,
                 keeper.environment(),
                 "--end",
-                "0.5",
+                "5",
                 kind,
                 String.valueOf(target.pid()),
                 kind.equals("group") ? "0" : since,

@@ -68,7 +68,7 @@ class RunLossIT {
     @Test
     void killedZkLock_takesItsCommandWithIt() throws IOException, InterruptedException {
         String deaf = "sh -c 'trap \"\" TERM; echo deaf $$; while :; do sleep 0.1; done' & ";
-        try (RunningZkLock zklock = run("run", "--grace", "0.5", "/killed", "sh", "-c", deaf + OBEDIENT)) {
+        try (RunningZkLock zklock = run("run", "--grace", "5", "/killed", "sh", "-c", deaf + OBEDIENT)) {
             long pid = zklock.number("pid");
             long deafOne = zklock.number("deaf");
             zklock.signal("KILL");
