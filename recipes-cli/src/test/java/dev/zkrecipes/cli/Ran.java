@@ -24,12 +24,18 @@ public record Ran(int code, String out, String err) {
 
     /** Runs a command that a test made itself, with the manners of {@code zklock}. */
     public static Ran command(Object command, String... arguments) {
-        CommandLine manners = ZkLock.commandLine();
-        return run(
-                new CommandLine(command)
-                        .setParameterExceptionHandler(manners.getParameterExceptionHandler())
-                        .setExecutionExceptionHandler(manners.getExecutionExceptionHandler()),
-                arguments);
+        return run(commandLine(command), arguments);
+    }
+
+    /** A command that a test made itself, with the manners of {@code zklock}. */
+    public static CommandLine commandLine(Object command) {
+        CommandLine manners = ZkLock.runAlone();
+        return new CommandLine(command)
+                .setStopAtPositional(manners.isStopAtPositional())
+                .setExpandAtFiles(manners.isExpandAtFiles())
+                .setCaseInsensitiveEnumValuesAllowed(manners.isCaseInsensitiveEnumValuesAllowed())
+                .setParameterExceptionHandler(manners.getParameterExceptionHandler())
+                .setExecutionExceptionHandler(manners.getExecutionExceptionHandler());
     }
 
     static Ran run(CommandLine command, String... arguments) {

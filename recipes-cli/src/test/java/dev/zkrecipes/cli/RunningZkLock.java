@@ -95,14 +95,18 @@ public final class RunningZkLock implements AutoCloseable {
     }
 
     /**
-     * The jar and the JVM of this build, and nothing else of {@code zklock}'s. There is an archive of classes already:
-     * else the first test would make it and may be one that kills, and all others would load classes for a second.
+     * Sets the environment of a test: the jar and the JVM of this build, the variables of the test, and no other
+     * variable of {@code zklock}. Unless the test has a JDK of its own, there is an archive of classes already:
+     * otherwise the first test would make it and may be one that kills, and all others would load classes for a second.
      */
-    public static void prepare(Map<String, String> environment) throws IOException {
+    public static void prepare(Map<String, String> environment, Map<String, String> own) throws IOException {
         environment.keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
         environment.put("ZKLOCK_JAR", JAR.toString());
         environment.put("JAVA_HOME", System.getProperty("java.home"));
-        ARCHIVE.make(environment);
+        if (!own.containsKey("JAVA_HOME")) {
+            ARCHIVE.make(environment);
+        }
+        environment.putAll(own);
     }
 
     /** That of the jar of this build, which the launcher makes after a hold. */
@@ -141,14 +145,14 @@ public final class RunningZkLock implements AutoCloseable {
     }
 
     /** Like process 1 of a container: orphans become its children, and it does not ask for their exit codes. */
-    public static RunningZkLock startAsReaper(Path folder, EmbeddedZooKeeper server, String... arguments)
+    public static RunningZkLock startAsReaper(Path folder, Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
         Tool.PERL.require();
         int prctl = System.getProperty("os.arch").equals("aarch64") ? 167 : 157;
         String becomeSubreaper = "syscall(" + prctl + ", 36, 1, 0, 0, 0) == 0 or die; exec { $ARGV[0] } @ARGV";
         List<String> command = new ArrayList<>(List.of("perl", "-e", becomeSubreaper, "--"));
         command.addAll(commandLine(arguments));
-        return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), command);
+        return start(folder, environment, command);
     }
 
     /** Started by a shell, which runs a script first that starts it with {@code "$@"}. */
@@ -157,11 +161,6 @@ public final class RunningZkLock implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of("/bin/bash", "-c", script, "bash", LAUNCHER.toString()));
         command.addAll(List.of(arguments));
         return start(folder, environment, command);
-    }
-
-    public static RunningZkLock startBy(Path folder, EmbeddedZooKeeper server, String script, String... arguments)
-            throws IOException {
-        return startBy(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), script, arguments);
     }
 
     /** A script of bash that uses {@code $ZKLOCK}. */
@@ -173,10 +172,17 @@ public final class RunningZkLock implements AutoCloseable {
     /** A script that uses {@code $ZKLOCK}. */
     public static RunningZkLock script(Path folder, EmbeddedZooKeeper server, String shell, String script)
             throws IOException, InterruptedException {
+        Map<String, String> environment =
+                Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK", LAUNCHER.toString());
+        return script(folder, environment, shell, script);
+    }
+
+    public static RunningZkLock script(Path folder, Map<String, String> environment, String shell, String script)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(interruptible());
         command.addAll(List.of(shell.split(" ")));
         command.addAll(List.of("-c", script));
-        return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK", LAUNCHER.toString()), command);
+        return start(folder, environment, command);
     }
 
     /**
@@ -205,11 +211,11 @@ public final class RunningZkLock implements AutoCloseable {
     }
 
     /** Standard error is a pipe, which nobody reads before the exit code. */
-    public static RunningZkLock startUnread(Path folder, EmbeddedZooKeeper server, String... arguments)
+    public static RunningZkLock startUnread(Path folder, Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
         Path out = Files.createTempFile(folder, "out", "");
         ProcessBuilder builder = new ProcessBuilder(commandLine(arguments)).redirectOutput(out.toFile());
-        return started(builder, Map.of("ZKLOCK_CONNECT", server.connectString()), out, Path.of("/dev/null"));
+        return started(builder, environment, out, Path.of("/dev/null"));
     }
 
     private static RunningZkLock start(Path folder, Map<String, String> environment, List<String> command)
@@ -223,8 +229,7 @@ public final class RunningZkLock implements AutoCloseable {
 
     private static RunningZkLock started(ProcessBuilder builder, Map<String, String> environment, Path out, Path err)
             throws IOException {
-        prepare(builder.environment());
-        builder.environment().putAll(environment);
+        prepare(builder.environment(), environment);
         return new RunningZkLock(builder.start(), out, err);
     }
 
@@ -306,13 +311,7 @@ public final class RunningZkLock implements AutoCloseable {
 
     /** The JVM that keeps the lock. */
     public ProcessHandle keeper() {
-        return keeperOf(pid());
-    }
-
-    public static ProcessHandle keeperOf(long launcher) {
-        return ProcessHandle.of(launcher)
-                .orElseThrow()
-                .children()
+        return process.children()
                 .filter(child -> child.info().command().orElse("").endsWith("java"))
                 .findFirst()
                 .orElseThrow();
@@ -324,6 +323,18 @@ public final class RunningZkLock implements AutoCloseable {
 
     public boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Whether a process runs. One that has ended, and whose parent has not asked for its exit code, does not. */
+    public static boolean runs(long pid) throws IOException {
+        String state = state(pid);
+        return !state.isEmpty() && !state.startsWith("Z");
+    }
+
+    /** As ps shows it: T is stopped, S sleeps. */
+    public static String state(long pid) throws IOException {
+        Process ps = new ProcessBuilder("ps", "-o", "stat=", "-p", String.valueOf(pid)).start();
+        return new String(ps.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
     }
 
     /** Waits until the process of a number that the command has written in a line is gone. */

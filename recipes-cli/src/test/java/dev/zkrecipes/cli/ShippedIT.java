@@ -5,6 +5,8 @@ package dev.zkrecipes.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -76,6 +78,52 @@ class ShippedIT {
                 assertThat(notice).contains(licence);
                 assertThat(text(jar, "META-INF/" + licence)).containsIgnoringCase("copyright");
             }
+        }
+    }
+
+    /** Its suites need JUnit and AssertJ, which are not in the jar. */
+    @Test
+    void jar_hasTheServerOfTheTestKit_andNothingElseOfIt() throws IOException {
+        try (JarFile jar = new JarFile(TARGET.resolve("zklock.jar").toFile())) {
+            assertThat(jar.stream()
+                            .map(JarEntry::getName)
+                            .filter(name -> name.matches("dev/zkrecipes/test/.*\\.class"))
+                            .map(name -> name.replaceFirst("dev/zkrecipes/test/(.*?)(\\$.*)?\\.class", "$1"))
+                            .distinct())
+                    .containsExactlyInAnyOrder(
+                            "EmbeddedZooKeeper",
+                            "EmbeddedZooKeeperBuilder",
+                            "KitThreads",
+                            "LoopbackPort",
+                            "ObservedServer",
+                            "OperatorRequest",
+                            "RequestCounts",
+                            "RequestType",
+                            "RunningServer",
+                            "SecurePort",
+                            "ServerSettings",
+                            "ServerTree",
+                            "TlsKeys");
+        }
+    }
+
+    /** Otherwise a class is missed only when somebody uses it. */
+    @Test
+    void jar_hasAllOfOurClassesThatItsClassesUse() throws IOException {
+        try (JarFile jar = new JarFile(TARGET.resolve("zklock.jar").toFile())) {
+            JavaClasses ours = new ClassFileImporter()
+                    .withImportOption(location -> location.contains("/dev/zkrecipes/"))
+                    .importJar(jar);
+            Set<String> used = ours.stream()
+                    .flatMap(each -> each.getDirectDependenciesFromSelf().stream())
+                    .map(each -> each.getTargetClass().getBaseComponentType().getName())
+                    .filter(name -> name.startsWith("dev.zkrecipes."))
+                    .collect(Collectors.toSet());
+            assertThat(used)
+                    .hasSizeGreaterThan(200)
+                    .allSatisfy(name -> assertThat(jar.getEntry(name.replace('.', '/') + ".class"))
+                            .as(name)
+                            .isNotNull());
         }
     }
 

@@ -60,7 +60,7 @@ class ZkLockTest {
             value = {
                 "demmo                | there is no command 'demmo' | Did you mean: zklock demo?",
                 "rnu /locks/a true    | there is no command 'rnu'   | There are run, lead, hold, ",
-                "demo --secnds 3      | Unknown option: '--secnds'  | Possible solutions: --seconds",
+                "demo --secnds        | Unknown option: '--secnds'  | Possible solutions: --seconds",
                 "run --limt 3 /a b    | Unknown option: '--limt'    | Possible solutions: --limit",
                 "ls --watsh /a        | Unknown option: '--watsh'   | Possible solutions: --watch",
                 "bench --clints 3 /a  | Unknown option: '--clints'  | Possible solutions: --clients",

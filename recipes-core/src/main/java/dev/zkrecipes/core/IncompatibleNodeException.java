@@ -10,12 +10,24 @@ package dev.zkrecipes.core;
 public final class IncompatibleNodeException extends LockRefusedException {
     private static final long serialVersionUID = 1L;
 
+    private final String node;
+
     /**
      * Makes an error.
      *
      * @param message the path, what happened, and what to do
+     * @param node the name of the node below the lock's path
      */
-    public IncompatibleNodeException(String message) {
+    public IncompatibleNodeException(String message, String node) {
         super(message);
+        this.node = node;
+    }
+
+    /**
+     * {@return the name of the node below the lock's path} Any client may have chosen it, so it may have control
+     * characters, which the message shows escaped.
+     */
+    public String node() {
+        return node;
     }
 }

@@ -7,12 +7,30 @@ package dev.zkrecipes.core;
 public final class LockLostException extends LockException {
     private static final long serialVersionUID = 1L;
 
+    private final String reason;
+
     /**
-     * Makes an error.
+     * Makes an error that has no shorter reason than its message.
      *
      * @param message the path, what happened, and what to do
      */
     public LockLostException(String message) {
+        this(message, message);
+    }
+
+    /**
+     * Makes an error.
+     *
+     * @param message the path, what happened, and what to do
+     * @param reason why the lock is lost
+     */
+    public LockLostException(String message, String reason) {
         super(message);
+        this.reason = reason;
+    }
+
+    /** {@return why the lock is lost, as a part of a sentence, such as "its node was deleted by somebody else"} */
+    public String reason() {
+        return reason;
     }
 }

@@ -35,11 +35,18 @@ public final class LockOptions {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,80}");
 
     private static final LockOptions DEFAULTS = new LockOptions(
-            QueueLossPolicy.REQUEUE, Optional.empty(), false, Optional.empty(), Optional.empty(), Optional.empty());
+            QueueLossPolicy.REQUEUE,
+            Optional.empty(),
+            false,
+            false,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
 
     private final QueueLossPolicy queueLossPolicy;
     private final Optional<List<ACL>> acl;
     private final boolean releasesInBackground;
+    private final boolean standsBy;
     private final Optional<Duration> holdAtMost;
     private final Optional<String> ownerLabel;
     private final Optional<String> name;
@@ -48,12 +55,14 @@ public final class LockOptions {
             QueueLossPolicy queueLossPolicy,
             Optional<List<ACL>> acl,
             boolean releasesInBackground,
+            boolean standsBy,
             Optional<Duration> holdAtMost,
             Optional<String> ownerLabel,
             Optional<String> name) {
         this.queueLossPolicy = queueLossPolicy;
         this.acl = acl;
         this.releasesInBackground = releasesInBackground;
+        this.standsBy = standsBy;
         this.holdAtMost = holdAtMost;
         this.ownerLabel = ownerLabel;
         this.name = name;
@@ -82,6 +91,11 @@ public final class LockOptions {
         return releasesInBackground;
     }
 
+    /** {@return whether requests may wait for any time without being slow, see {@link #withStandby}} */
+    public boolean standsBy() {
+        return standsBy;
+    }
+
     /** {@return how long a lease may be held before it is lost, see {@link #withHoldAtMost}; empty for no limit} */
     public Optional<Duration> holdAtMost() {
         return holdAtMost;
@@ -104,7 +118,7 @@ public final class LockOptions {
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
-        return new LockOptions(policy, acl, releasesInBackground, holdAtMost, ownerLabel, name);
+        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -122,6 +136,7 @@ public final class LockOptions {
                 queueLossPolicy,
                 Optional.of(Acls.check(Objects.requireNonNull(rights, "rights"))),
                 releasesInBackground,
+                standsBy,
                 holdAtMost,
                 ownerLabel,
                 name);
@@ -142,7 +157,16 @@ public final class LockOptions {
      * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
      */
     public LockOptions withReleaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, holdAtMost, ownerLabel, name);
+        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name);
+    }
+
+    /**
+     * {@return these options for a lock whose requests stand by} However long such a request waits, it does not count
+     * as slow: see {@link ZooKeeperClientBuilder#slowAfter}. It suits candidates for a leadership, which wait for as
+     * long as another one leads. Of several locks as one, the options of the multi-lock count.
+     */
+    public LockOptions withStandby() {
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -171,12 +195,14 @@ public final class LockOptions {
             throw new IllegalArgumentException(
                     "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
         }
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, Optional.of(most), ownerLabel, name);
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name);
     }
 
     /** {@return these options without {@link #withHoldAtMost}} */
     public LockOptions withoutHoldAtMost() {
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, Optional.empty(), ownerLabel, name);
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name);
     }
 
     /**
@@ -191,7 +217,8 @@ public final class LockOptions {
     public LockOptions withOwnerLabel(String label) {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
         OwnerLabel.check(label);
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, holdAtMost, Optional.of(label), name);
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name);
     }
 
     /**
@@ -208,7 +235,8 @@ public final class LockOptions {
             throw new IllegalArgumentException("the name \"" + Printable.of(label)
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
         }
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, holdAtMost, ownerLabel, Optional.of(label));
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, Optional.of(label));
     }
 
     @Override
@@ -217,6 +245,7 @@ public final class LockOptions {
                 && queueLossPolicy == that.queueLossPolicy
                 && acl.equals(that.acl)
                 && releasesInBackground == that.releasesInBackground
+                && standsBy == that.standsBy
                 && holdAtMost.equals(that.holdAtMost)
                 && ownerLabel.equals(that.ownerLabel)
                 && name.equals(that.name);
@@ -224,7 +253,7 @@ public final class LockOptions {
 
     @Override
     public int hashCode() {
-        return Objects.hash(queueLossPolicy, acl, releasesInBackground, holdAtMost, ownerLabel, name);
+        return Objects.hash(queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name);
     }
 
     @Override
@@ -232,6 +261,7 @@ public final class LockOptions {
         return "LockOptions[" + name.map(label -> label + ", ").orElse("") + queueLossPolicy
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
                 + (releasesInBackground ? ", releases in background" : "")
+                + (standsBy ? ", stands by" : "")
                 + holdAtMost.map(most -> ", held for " + most + " at most").orElse("")
                 + ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
     }

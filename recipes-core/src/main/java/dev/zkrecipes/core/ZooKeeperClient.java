@@ -85,6 +85,16 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
+     * {@return why the client has no connection; empty if it has one, or has not found out yet} A client that opens its
+     * own sessions looks for the reason after a few seconds without a connection. The message is the reason alone, in
+     * words for people, which every request that fails meanwhile names, too. It is a {@link LockAccessException} if the
+     * servers refuse the credentials or the login fails, and a {@link LockConnectionException} otherwise.
+     */
+    public Optional<LockException> connectionTrouble() {
+        return engine.connection().trouble();
+    }
+
+    /**
      * Calls {@code listener} for every change of state from now on, once and in order, on the callback executor. If a
      * listener blocks, it gets the next change when it returns; it delays no other listener.
      *

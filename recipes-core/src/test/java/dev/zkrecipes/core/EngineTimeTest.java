@@ -6,15 +6,22 @@ package dev.zkrecipes.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,19 +31,26 @@ import org.junit.jupiter.api.Timeout;
 class EngineTimeTest {
     private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
 
-    private final ManualTime time = new ManualTime();
-    private final FakeServer server = new FakeServer(time);
-    private final ZooKeeperClient client = Ports.clientBuilder(server::open, time)
+    private final ManualScheduler time = new ManualScheduler();
+    private final ScriptedOperations server = new ScriptedOperations(time);
+    private final ZooKeeperClient client = Ports.clientBuilder(states -> server, time)
             .retryDelay(Duration.ofMillis(20), LONGEST_DELAY)
             .callbackExecutor(Runnable::run)
             .build();
+
+    /** No time-out may depend on the time of day, which is another one whenever somebody looks at it. */
+    @BeforeEach
+    void wallClock_jumps() {
+        Random random = new Random(1);
+        time.wallClock = () -> Instant.EPOCH.plus(Duration.ofDays(random.nextInt(365)));
+    }
 
     private InterProcessLock lock(String path) {
         return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
     }
 
     private Lease granted(CompletableFuture<Lease> future) {
-        time.pass(Duration.ofMillis(1));
+        time.advance(Duration.ofMillis(1));
         return future.getNow(null);
     }
 
@@ -61,14 +75,14 @@ class EngineTimeTest {
     void leaseAges_byTheMonotonicClock() {
         Lease lease = granted(lock("/aging").acquireAsync());
         // As long as it is renewed it stands, whatever the time of day.
-        time.pass(FakeServer.SESSION.multipliedBy(10));
+        time.advance(server.sessionTimeout().multipliedBy(10));
         assertThat(lease.state()).isEqualTo(LeaseState.HELD);
         server.fallSilent();
-        time.pass(FakeServer.SESSION.dividedBy(4));
+        time.advance(server.sessionTimeout().dividedBy(4));
         assertThat(lease.state()).isEqualTo(LeaseState.HELD);
-        time.pass(FakeServer.SESSION.dividedBy(2));
+        time.advance(server.sessionTimeout().dividedBy(2));
         assertThat(lease.state()).isEqualTo(LeaseState.SUSPENDED);
-        time.pass(FakeServer.SESSION.dividedBy(2));
+        time.advance(server.sessionTimeout().dividedBy(2));
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     }
 
@@ -79,24 +93,28 @@ class EngineTimeTest {
         List<CompletableFuture<Lease>> acquires = IntStream.range(0, count)
                 .mapToObj(i -> lock("/many" + i).acquireAsync())
                 .toList();
-        time.pass(Duration.ofMillis(1));
+        time.advance(Duration.ofMillis(1));
         List<Lease> leases =
                 acquires.stream().map(future -> future.getNow(null)).toList();
         assertThat(leases).doesNotContainNull();
         assertThat(server.nodes()).hasSize(count);
 
-        server.answerWritesWith(Code.CONNECTIONLOSS);
+        server.requests();
+        server.refuse(
+                Request.DELETE,
+                Collections.nCopies(100 * count, Code.CONNECTIONLOSS).toArray(Code[]::new));
         Stream<CompletableFuture<Void>> closing = leases.stream().map(Lease::closeAsync);
         List<CompletableFuture<Void>> closed = closing.toList();
         Duration away = Duration.ofSeconds(30);
-        time.pass(away);
+        time.advance(away);
         assertThat(closed).noneMatch(CompletableFuture::isDone);
         // Each delay is at least half of the longest, but for the first six, which double up to it.
         long each = 6 + 2 * away.toSeconds() / LONGEST_DELAY.toSeconds();
-        assertThat(server.deletes()).isBetween(count * 10, Math.toIntExact(count * each));
+        long deletes = server.requests().stream().filter(Request.DELETE::equals).count();
+        assertThat(deletes).isBetween(count * 10L, count * each);
 
-        server.answerWritesWith(Code.OK);
-        time.pass(LONGEST_DELAY);
+        server.clearRefusals();
+        time.advance(LONGEST_DELAY);
         assertThat(closed).allMatch(CompletableFuture::isDone);
         assertThat(server.nodes()).isEmpty();
     }

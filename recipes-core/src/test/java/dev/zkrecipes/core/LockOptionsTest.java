@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -102,6 +103,25 @@ class LockOptionsTest {
                 .isEqualTo(DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL).withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
         assertThat(both.queueLossPolicy()).isEqualTo(QueueLossPolicy.FAIL);
         assertThat(DEFAULTS.acl()).isEmpty();
+    }
+
+    @Test
+    void changingAnyOption_keepsThatRequestsStandBy() {
+        LockOptions others = DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL).withReleaseInBackground();
+        LockOptions all = DEFAULTS.withStandby()
+                .withQueueLossPolicy(QueueLossPolicy.FAIL)
+                .withReleaseInBackground()
+                .withAcl(ZooDefs.Ids.OPEN_ACL_UNSAFE)
+                .withHoldAtMost(Duration.ofDays(1))
+                .withOwnerLabel("label")
+                .withName("name");
+        assertThat(all.standsBy()).isTrue();
+        assertThat(all.toString()).contains(", stands by");
+        assertThat(others.withStandby())
+                .isNotEqualTo(others)
+                .isEqualTo(DEFAULTS.withStandby()
+                        .withQueueLossPolicy(QueueLossPolicy.FAIL)
+                        .withReleaseInBackground());
     }
 
     @Test

@@ -119,63 +119,34 @@ class BrokenLocksTest {
 
     @Test
     void leaseForgettingItsSession_isFound() {
-        assertBroken(
-                leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
-                "a stale lease is not valid",
-                FaultKind.OUTAGE);
+        assertBroken(leaseWhose("isValid", lease -> true), "a stale lease is not valid", FaultKind.OUTAGE);
     }
 
     @Test
     void leaseForgettingItsNode_isFound() {
-        assertBroken(
-                leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
-                "a stale lease is not valid",
-                FaultKind.DELETION);
+        assertBroken(leaseWhose("isValid", lease -> true), "a stale lease is not valid", FaultKind.DELETION);
     }
 
     @Test
     void lossThatIsNotTold_isFound() {
-        assertBroken(
-                leases(
-                        MUTEX,
-                        (lease, method) ->
-                                method.equals("ended") ? Optional.of(new CompletableFuture<>()) : Optional.empty()),
-                "a loss is told once",
-                FaultKind.EXPIRY);
-        assertBroken(
-                leases(MUTEX, (lease, method) -> method.equals("onLost") ? Optional.of(true) : Optional.empty()),
-                "a loss is told once",
-                FaultKind.EXPIRY);
+        assertBroken(leaseWhose("ended", lease -> new CompletableFuture<>()), "a loss is told once", FaultKind.EXPIRY);
+        assertBroken(leaseWhose("onLost", lease -> true), "a loss is told once", FaultKind.EXPIRY);
     }
 
     @Test
     void verificationThatAsksNobody_isFound() {
-        assertBroken(
-                leases(MUTEX, (lease, method) -> method.equals("verify") ? Optional.of(true) : Optional.empty()),
-                "a verified lease is held",
-                FaultKind.DELETION);
+        assertBroken(leaseWhose("verify", lease -> true), "a verified lease is held", FaultKind.DELETION);
     }
 
     @Test
     void freeLockThatIsCalledBusy_isFound() {
         assertBroken(
-                locks(
-                        MUTEX,
-                        (lock, method) ->
-                                method.equals("tryAcquire") ? Optional.of(Optional.empty()) : Optional.empty()),
-                "a request is not turned away",
-                FaultKind.CHANGE);
+                lockWhose("tryAcquire", lock -> Optional.empty()), "a request is not turned away", FaultKind.CHANGE);
     }
 
     @Test
     void callThatEndsTooLate_isFound() {
-        assertBroken(
-                locks(
-                        MUTEX,
-                        (lock, method) -> method.equals("tryAcquire")
-                                ? Optional.of(Optional.of(acquired(lock)))
-                                : Optional.empty()),
-                "a call ends in time");
+        assertBroken(lockWhose("tryAcquire", lock -> Optional.of(acquired(lock))), "a call ends in time");
     }
 
     private static Lease acquired(InterProcessLock lock) {
@@ -211,11 +182,8 @@ class BrokenLocksTest {
     }
 
     private static ExploredLock failingToAcquire(Exception failure) {
-        return locks(MUTEX, (lock, method) -> {
-                    if (method.equals("acquire")) {
-                        throw sneaky(failure);
-                    }
-                    return Optional.empty();
+        return lockWhose("acquire", lock -> {
+                    throw sneaky(failure);
                 })
                 .withNesting(0, 0);
     }
@@ -227,19 +195,15 @@ class BrokenLocksTest {
 
     @Test
     void constantToken_isFound() {
-        assertBroken(
-                leases(MUTEX, (lease, method) -> method.equals("fencingToken") ? Optional.of(7L) : Optional.empty()),
-                "tokens rise");
+        assertBroken(leaseWhose("fencingToken", lease -> 7L), "tokens rise");
     }
 
     /** An empty path is recreated, and then its numbers begin at 0. */
     @Test
     void tokenThatBeginsAgainWithThePath_isFound() {
-        ExploredLock lock = leases(
-                MUTEX,
-                (lease, method) -> method.equals("fencingToken")
-                        ? Optional.of(1 + QueuedNode.of(lease.guard().getPath()).number())
-                        : Optional.empty());
+        ExploredLock lock = leaseWhose(
+                "fencingToken",
+                lease -> 1 + QueuedNode.of(lease.guard().getPath()).number());
         Explorer explorer = Explorer.of(lock).withClients(1).withFaults(Set.of(FaultKind.REAPING));
         assertThat(LongStream.rangeClosed(1, SCHEDULES)
                         .mapToObj(explorer::play)
@@ -254,22 +218,14 @@ class BrokenLocksTest {
     void cancellationLeavingTheRequestBehind_isFound() {
         // A future that depends on another one does not pass on its own cancellation.
         assertBroken(
-                locks(
-                        MUTEX,
-                        (lock, method) -> method.equals("acquireAsync")
-                                ? Optional.of(lock.acquireAsync().thenApply(Function.identity()))
-                                : Optional.empty()),
+                lockWhose("acquireAsync", lock -> lock.acquireAsync().thenApply(Function.identity())),
                 "every waiter is granted or told why not");
     }
 
     @Test
     void releaseDoingNothing_isFound() {
         assertBroken(
-                leases(
-                        MUTEX,
-                        (lease, method) -> method.equals("closeAsync")
-                                ? Optional.of(CompletableFuture.completedFuture(null))
-                                : Optional.empty()),
+                leaseWhose("closeAsync", lease -> CompletableFuture.completedFuture(null)),
                 "every waiter is granted or told why not");
     }
 
@@ -440,18 +396,27 @@ class BrokenLocksTest {
         }
     }
 
-    // ---- Locks and leases that are sound but for what is said; empty means sound.
+    // ---- Mutexes and leases that are sound but for one method.
 
-    private static ExploredLock locks(
-            ExploredLock sound, BiFunction<InterProcessLock, String, Optional<Object>> broken) {
+    private static ExploredLock lockWhose(String name, Function<InterProcessLock, Object> answers) {
         return ExploredLock.of(
-                sound.name(),
-                sound.rule(),
-                (client, path) -> sound.maker().make(client, path).stream()
-                        .map(lock -> proxy(InterProcessLock.class, lock, broken, UnaryOperator.identity()))
+                MUTEX.name(),
+                MUTEX.rule(),
+                (client, path) -> MUTEX.maker().make(client, path).stream()
+                        .map(lock -> proxy(
+                                InterProcessLock.class,
+                                lock,
+                                (it, method) -> method.equals(name) ? Optional.of(answers.apply(it)) : Optional.empty(),
+                                UnaryOperator.identity()))
                         .toList());
     }
 
+    private static ExploredLock leaseWhose(String name, Function<Lease, Object> answers) {
+        return leases(
+                MUTEX, (lease, method) -> method.equals(name) ? Optional.of(answers.apply(lease)) : Optional.empty());
+    }
+
+    /** A lock whose leases answer what is given, and what is sound where that is empty. */
     static ExploredLock leases(ExploredLock sound, BiFunction<Lease, String, Optional<Object>> broken) {
         UnaryOperator<Object> breaking = result -> breakLease(result, broken);
         return ExploredLock.of(

@@ -119,7 +119,8 @@ public final class LeaderElection implements AutoCloseable {
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public LeaderElection(ZooKeeperClient client, String path, LockOptions options) {
-        this.engine = new LockInternals(client, path, new MutexDriver(NODE_NAME), options);
+        LockOptions standby = Objects.requireNonNull(options, "options").withStandby();
+        this.engine = new LockInternals(client, path, new MutexDriver(NODE_NAME), standby);
         this.lock = engine.unowned();
         this.calls = engine.callbacksInOrder();
         gone.deletion.complete(CompletableFuture.completedFuture(null));

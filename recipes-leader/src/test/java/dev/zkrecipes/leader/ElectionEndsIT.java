@@ -10,22 +10,19 @@ import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,16 +33,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * takes its time, and its work does not heed interrupts. No close has a limit here that a test would live to see,
  * unless it sets one.
  */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
 @Tag("H153")
-class ElectionEndsIT {
-    private static final Duration LONG = Duration.ofSeconds(60);
+class ElectionEndsIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(120);
     private static final Duration FOR_EVER = Duration.ofDays(1);
     private static final int LOOKS = 20;
-
-    private final EmbeddedZooKeeper server;
-    private final String path = "/ends-" + UUID.randomUUID();
     private final CountDownLatch isTold = new CountDownLatch(1); // that it has to stop
     private final CountDownLatch stop = new CountDownLatch(1);
     private final AtomicInteger atWork = new AtomicInteger(); // calls that have not returned
@@ -55,17 +47,10 @@ class ElectionEndsIT {
     private LeaderElection one;
     private LeaderElection next;
 
-    ElectionEndsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     private void open(Duration closeTimeout) throws InterruptedException {
-        client = TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(TestClients.LONG_SESSION)
-                .closeTimeout(closeTimeout));
+        client = client(settings().closeTimeout(closeTimeout));
         one = new LeaderElection(client, path);
-        rivals = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        rivals = client();
         next = new LeaderElection(rivals, path);
         next.addListener(new LeaderListener() {
             @Override
@@ -81,8 +66,6 @@ class ElectionEndsIT {
     @AfterEach
     void close() {
         stop.countDown();
-        client.close();
-        rivals.close();
     }
 
     /** How it leads. Whatever its end is, it goes on until the test lets it stop. */
@@ -94,85 +77,50 @@ class ElectionEndsIT {
 
     /** Who ends it. */
     enum Way {
-        ELECTION {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                election.close();
-            }
-        },
-        ELECTION_THEN_CLIENT {
-            @Override
-            @SuppressWarnings("try")
-            void end(ZooKeeperClient client, LeaderElection election) {
-                try (client;
-                        election) {}
-            }
-        },
-        CLIENT {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                client.close();
-            }
-        },
-        CLIENT_THEN_ELECTION {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                client.close();
-                election.close();
-            }
-        },
-        BEGUN_THEN_CLIENT {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                var unused = election.closeAsync();
-                client.close();
-            }
-        },
-        RESIGNATION_THEN_CLIENT {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                var unused = election.resign();
-                client.close();
-            }
-        },
-        TWO_THREADS_THEN_CLIENT {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                Thread other = new Thread(election::close);
-                other.start();
-                election.close();
-                Soon.get(CompletableFuture.runAsync(() -> joined(other)));
-                client.close();
-            }
-        },
-        CLIENT_BY_TWO_THREADS {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                Thread other = new Thread(client::close);
-                other.start();
-                client.close();
-                joined(other);
-            }
-        },
-        INTERRUPTED_THREAD {
-            @Override
-            void end(ZooKeeperClient client, LeaderElection election) {
-                Thread.currentThread().interrupt();
-                election.close();
-                assertThat(Thread.currentThread().isInterrupted()).isTrue();
-                client.close();
-                assertThat(Thread.interrupted()).isTrue();
-            }
-        };
+        ELECTION((client, election) -> election.close()),
+        ELECTION_THEN_CLIENT((client, election) -> {
+            election.close();
+            client.close();
+        }),
+        CLIENT((client, election) -> client.close()),
+        CLIENT_THEN_ELECTION((client, election) -> {
+            client.close();
+            election.close();
+        }),
+        BEGUN_THEN_CLIENT((client, election) -> {
+            var unused = election.closeAsync();
+            client.close();
+        }),
+        RESIGNATION_THEN_CLIENT((client, election) -> {
+            var unused = election.resign();
+            client.close();
+        }),
+        TWO_THREADS_THEN_CLIENT((client, election) -> {
+            byTwoThreads(election::close);
+            client.close();
+        }),
+        CLIENT_BY_TWO_THREADS((client, election) -> byTwoThreads(client::close)),
+        INTERRUPTED_THREAD((client, election) -> {
+            Thread.currentThread().interrupt();
+            election.close();
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            client.close();
+            assertThat(Thread.interrupted()).isTrue();
+        });
 
-        abstract void end(ZooKeeperClient client, LeaderElection election);
+        private final BiConsumer<ZooKeeperClient, LeaderElection> end;
 
-        private static void joined(Thread thread) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+        Way(BiConsumer<ZooKeeperClient, LeaderElection> end) {
+            this.end = end;
+        }
+
+        private static void byTwoThreads(Runnable close) {
+            CompletableFuture<?> other = async(() -> {
+                close.run();
+                return null;
+            });
+            close.run();
+            Soon.get(other);
         }
     }
 
@@ -199,23 +147,27 @@ class ElectionEndsIT {
         }
     }
 
+    private LeaderListener stopping() {
+        return new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                atWork.incrementAndGet();
+            }
+
+            @Override
+            public void termEnded(Term term) {
+                isTold.countDown();
+                untilItMayStop();
+                atWork.decrementAndGet();
+            }
+        };
+    }
+
     /** Leads, and the next one stands in the queue. */
     private CompletableFuture<?> lead(Form form) throws InterruptedException {
         CompletableFuture<?> runs = CompletableFuture.completedFuture(null);
         if (form == Form.LISTENER) {
-            one.addListener(new LeaderListener() {
-                @Override
-                public void termBegan(Term term) {
-                    atWork.incrementAndGet();
-                }
-
-                @Override
-                public void termEnded(Term term) {
-                    isTold.countDown();
-                    untilItMayStop();
-                    atWork.decrementAndGet();
-                }
-            });
+            one.addListener(stopping());
             one.join();
         } else {
             LeaderWork<RuntimeException> work = term -> {
@@ -243,7 +195,7 @@ class ElectionEndsIT {
 
     private void theNextStands() {
         next.join();
-        await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
     }
 
     /** Gives it the time in which one that is not kept from it would lead. */
@@ -270,7 +222,7 @@ class ElectionEndsIT {
         open(FOR_EVER);
         CompletableFuture<?> runs = lead(form);
         CompletableFuture<?> end = async(() -> {
-            way.end(client, one);
+            way.end.accept(client, one);
             return null;
         });
         assertNobodyElseLeads(end);
@@ -294,19 +246,7 @@ class ElectionEndsIT {
     @EnumSource
     void runReturns_whenListenersKnow_andTheNodeIsGone(Inside inside) throws Exception {
         open(FOR_EVER);
-        one.addListener(new LeaderListener() {
-            @Override
-            public void termBegan(Term term) {
-                atWork.incrementAndGet();
-            }
-
-            @Override
-            public void termEnded(Term term) {
-                isTold.countDown();
-                untilItMayStop();
-                atWork.decrementAndGet();
-            }
-        });
+        one.addListener(stopping());
         CountDownLatch bothStand = new CountDownLatch(1);
         CompletableFuture<Thread> caller = new CompletableFuture<>();
         CompletableFuture<Integer> end = async(() -> {
@@ -344,7 +284,7 @@ class ElectionEndsIT {
     void closeOfALostTerm_waitsForItsWork() throws Exception {
         open(FOR_EVER);
         CompletableFuture<?> runs = lead(Form.RUN);
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        expire(client);
         isTold.await();
         Soon.get(nextBeganBeside);
         CompletableFuture<?> end = async(() -> {
@@ -365,8 +305,8 @@ class ElectionEndsIT {
         open(FOR_EVER);
         lead(Form.LISTENER);
         next.close();
-        await().until(() -> server.children(path).size() == 1);
-        assertThat(one.isLeader()).isTrue();
+        awaitNodes(1);
+        await().until(one::isLeader);
     }
 
     // ---- Called by what it would wait for.
@@ -391,7 +331,7 @@ class ElectionEndsIT {
         open(FOR_EVER);
         CompletableFuture<Void> returned = new CompletableFuture<>();
         Runnable close = () -> {
-            way.end(client, one);
+            way.end.accept(client, one);
             returned.complete(null);
         };
         one.addListener(new LeaderListener() {
@@ -479,8 +419,8 @@ class ElectionEndsIT {
         Diary waiting = new Diary();
         behind.addListener(waiting);
         behind.join();
-        await().until(() -> server.children(path).size() == 2);
-        Way.CLIENT_BY_TWO_THREADS.end(client, one);
+        awaitNodes(2);
+        Way.CLIENT_BY_TWO_THREADS.end.accept(client, one);
         await().until(() -> waiting.lines.contains("withdrawn ClientClosedException"));
         assertThat(term.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "withdrawn ClientClosedException");

@@ -3,15 +3,12 @@
 
 package dev.zkrecipes.leader;
 
-import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,22 +18,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
-import org.junit.jupiter.api.Timeout;
 
 /** A leader whose server falls silent knows by the clock alone that it leads no more, before another one leads. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class LeaderLossIT {
+class LeaderLossIT extends ServerStage {
     private static final int ROUNDS = Integer.getInteger("leader.losses", 2);
     private static final Duration SESSION = Duration.ofSeconds(2);
-
-    private final EmbeddedZooKeeper server;
     private final List<Long> afterTheLast = new ArrayList<>(); // microseconds
     private final List<Long> afterTheLoss = new ArrayList<>();
-
-    LeaderLossIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     @Test
     void silentServer_endsTheTerm_beforeAnotherLeads(TestReporter reporter) throws Exception {
@@ -55,40 +43,39 @@ class LeaderLossIT {
     }
 
     private void play(String path) throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient through = TestClients.connect(proxy.connectString(), SESSION);
-                ZooKeeperClient direct = TestClients.connect(server.connectString(), SESSION)) {
-            LeaderElection old = new LeaderElection(through, path);
-            LeaderElection next = new LeaderElection(direct, path);
-            old.join();
-            Term term = old.awaitLeadership(Duration.ofSeconds(30)).orElseThrow();
-            CompletableFuture<Long> lostAt =
-                    term.ended().thenApply(how -> System.nanoTime()).toCompletableFuture();
-            CompletableFuture<Boolean> besideTheOld = new CompletableFuture<>();
-            CompletableFuture<Long> beganAt = new CompletableFuture<>();
-            next.addListener(new LeaderListener() {
-                @Override
-                public void termBegan(Term begun) {
-                    besideTheOld.complete(old.isLeader());
-                    beganAt.complete(System.nanoTime());
-                }
-
-                @Override
-                public void termEnded(Term over) {}
-            });
-            next.join();
-            await().until(() -> server.children(path).size() == 2);
-            proxy.pause();
-            long lastTrue = System.nanoTime();
-            while (!beganAt.isDone()) {
-                long asked = System.nanoTime();
-                lastTrue = old.isLeader() ? asked : lastTrue;
-                LockSupport.parkNanos(200_000);
+        FaultProxy proxy = proxy();
+        ZooKeeperClient through = client(proxy, SESSION);
+        ZooKeeperClient direct = client(SESSION);
+        LeaderElection old = new LeaderElection(through, path);
+        LeaderElection next = new LeaderElection(direct, path);
+        old.join();
+        Term term = old.awaitLeadership(Duration.ofSeconds(120)).orElseThrow();
+        CompletableFuture<Long> lostAt =
+                term.ended().thenApply(how -> System.nanoTime()).toCompletableFuture();
+        CompletableFuture<Boolean> besideTheOld = new CompletableFuture<>();
+        CompletableFuture<Long> beganAt = new CompletableFuture<>();
+        next.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term begun) {
+                besideTheOld.complete(old.isLeader());
+                beganAt.complete(System.nanoTime());
             }
-            assertThat(Soon.get(besideTheOld)).isFalse();
-            afterTheLast.add((Soon.get(beganAt) - lastTrue) / 1000);
-            afterTheLoss.add((Soon.get(beganAt) - Soon.get(lostAt)) / 1000);
-            assertThat(term.state()).isEqualTo(LeaseState.LOST);
+
+            @Override
+            public void termEnded(Term over) {}
+        });
+        next.join();
+        awaitNodes(path, 2);
+        proxy.pause();
+        long lastTrue = System.nanoTime();
+        while (!beganAt.isDone()) {
+            long asked = System.nanoTime();
+            lastTrue = old.isLeader() ? asked : lastTrue;
+            LockSupport.parkNanos(200_000);
         }
+        assertThat(Soon.get(besideTheOld)).isFalse();
+        afterTheLast.add((Soon.get(beganAt) - lastTrue) / 1000);
+        afterTheLoss.add((Soon.get(beganAt) - Soon.get(lostAt)) / 1000);
+        assertThat(term.state()).isEqualTo(LeaseState.LOST);
     }
 }

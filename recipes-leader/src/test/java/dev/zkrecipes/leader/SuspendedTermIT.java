@@ -9,52 +9,33 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A leader whose connection comes and goes, as it does when the servers of an ensemble are restarted in turn. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
 @Tag("H148")
-class SuspendedTermIT {
+class SuspendedTermIT extends ServerStage {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final int CUTS = 3;
 
-    private final FaultProxy proxy;
-    private final EmbeddedZooKeeper server;
-    private final String path = "/suspended-" + UUID.randomUUID();
+    private FaultProxy proxy;
     private final Diary diary = new Diary();
     private ZooKeeperClient client;
     private LeaderElection election;
 
-    SuspendedTermIT(EmbeddedZooKeeper server) {
-        this.server = server;
-        this.proxy = FaultProxy.to(server);
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
+        proxy = proxy();
+        client = client(proxy);
         election = new LeaderElection(client, path);
         election.addListener(diary);
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        proxy.close();
     }
 
     private Term suspended() throws InterruptedException {
@@ -86,7 +67,7 @@ class SuspendedTermIT {
 
     /** How often the work has gone on, on each connection, before it is done; begun anew counts, too. */
     private int play(LeaderWork<InterruptedException> work, AtomicInteger steps) throws Exception {
-        try (ZooKeeperClient direct = TestClients.connect(server.connectString(), TestClients.LONG_SESSION)) {
+        try (ZooKeeperClient direct = client()) {
             LeaderElection rival = new LeaderElection(direct, path);
             CompletableFuture<Void> ran = new CompletableFuture<>();
             new Thread(() -> {
@@ -109,7 +90,7 @@ class SuspendedTermIT {
                 public void termEnded(Term term) {}
             });
             rival.join();
-            await().until(() -> server.children(path).size() == 2);
+            awaitNodes(2);
             for (int i = 0; i < CUTS; i++) {
                 cut(election.term().orElseThrow());
                 proxy.accept();
@@ -182,7 +163,7 @@ class SuspendedTermIT {
     void wait_endsWithALoss() throws Exception {
         Term term = suspended();
         CompletableFuture<Boolean> told = waits(term);
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        expire(client);
         proxy.accept();
         assertThat(Soon.get(told)).isFalse();
         assertThat(term.state()).isEqualTo(LeaseState.LOST);

@@ -14,9 +14,8 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -31,26 +30,15 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Who is told that a multi-lock of several clients is lost, and on which thread. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
 @Tag("H91")
-class MixedLockListenersIT {
-    private final EmbeddedZooKeeper server;
-    private final TestClients clients;
+class MixedLockListenersIT extends ServerStage {
     private final CountDownLatch released = new CountDownLatch(1);
-
-    MixedLockListenersIT(EmbeddedZooKeeper server) {
-        this.server = server;
-        this.clients = TestClients.of(server);
-    }
 
     @AfterEach
     void close() {
         released.countDown();
-        clients.close();
     }
 
     private Lease acquire(ZooKeeperClient... members) throws InterruptedException {
@@ -72,19 +60,21 @@ class MixedLockListenersIT {
 
     @Test
     void lossListeners_runOnTheirOwnThreads_evenIfAddedAfterTheLoss() throws Exception {
-        ZooKeeperClient second = clients.open();
-        Lease lease = acquire(clients.open(), second);
+        ZooKeeperClient second = client();
+        Lease lease = acquire(client(), second);
         CompletableFuture<String> before = new CompletableFuture<>();
         lease.onLost(this::block); // holds up no other
         lease.onLost(() -> before.complete(Thread.currentThread().getName()));
-        server.expireSession(second.zooKeeper().orElseThrow().getSessionId());
-        assertThat(before.get(40, TimeUnit.SECONDS)).startsWith("zkrecipes-loss-");
+        expire(second);
+        assertThat(before.get(120, TimeUnit.SECONDS)).startsWith("zkrecipes-loss-");
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
 
         for (boolean closed : List.of(false, true)) {
             CompletableFuture<String> after = new CompletableFuture<>();
             lease.onLost(() -> after.complete(Thread.currentThread().getName()));
-            assertThat(after.get(40, TimeUnit.SECONDS)).as("closed: %s", closed).startsWith("zkrecipes-loss-");
+            assertThat(after.get(120, TimeUnit.SECONDS))
+                    .as("closed: %s", closed)
+                    .startsWith("zkrecipes-loss-");
             lease.close();
         }
     }
@@ -92,8 +82,8 @@ class MixedLockListenersIT {
     @Test
     @Tag("soak")
     void failingLossListener_isLogged() throws Exception {
-        ZooKeeperClient second = clients.open();
-        Lease lease = acquire(clients.open(), second);
+        ZooKeeperClient second = client();
+        Lease lease = acquire(client(), second);
         AtomicInteger told = new AtomicInteger();
         PrintStream terminal = System.err;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -103,7 +93,7 @@ class MixedLockListenersIT {
                 throw new IllegalStateException("listener before the loss");
             });
             lease.onLost(told::incrementAndGet);
-            server.expireSession(second.zooKeeper().orElseThrow().getSessionId());
+            expire(second);
             await().until(() -> told.get() == 1);
             lease.onLost(() -> {
                 throw new IllegalStateException("listener after the loss");
@@ -120,15 +110,14 @@ class MixedLockListenersIT {
     @Test
     void end_isToldWhereTheFirstClientCallsBack() throws Exception {
         ExecutorService mine = Executors.newSingleThreadExecutor(task -> new Thread(task, "mine"));
-        try (ZooKeeperClient first = TestClients.connect(
-                ZooKeeperClient.builder().connectString(server.connectString()).callbackExecutor(mine))) {
-            Lease lease = acquire(first, clients.open());
+        try (ZooKeeperClient first = TestClients.connect(settings().callbackExecutor(mine))) {
+            Lease lease = acquire(first, client());
             CompletableFuture<String> told = new CompletableFuture<>();
             var unused = lease.ended()
                     .thenAccept(state ->
                             told.complete(state + " " + Thread.currentThread().getName()));
             lease.close();
-            assertThat(told.get(40, TimeUnit.SECONDS)).isEqualTo("RELEASED mine");
+            assertThat(told.get(120, TimeUnit.SECONDS)).isEqualTo("RELEASED mine");
         } finally {
             mine.shutdown();
         }
@@ -136,14 +125,15 @@ class MixedLockListenersIT {
 
     @Test
     void listenerOfAReleasedLease_isNeverRun() throws Exception {
-        Lease lease = acquire(clients.open(), clients.open());
+        ZooKeeperClient second = client();
+        Lease lease = acquire(client(), second);
         AtomicInteger told = new AtomicInteger();
         lease.onLost(told::incrementAndGet);
         lease.close();
         lease.onLost(told::incrementAndGet);
-        assertThat(lease.ended().toCompletableFuture().get(40, TimeUnit.SECONDS))
+        assertThat(lease.ended().toCompletableFuture().get(120, TimeUnit.SECONDS))
                 .isEqualTo(LeaseState.RELEASED);
-        clients.close();
+        second.close();
         assertThat(told).hasValue(0);
         assertThatThrownBy(() -> lease.onLost(null)).isInstanceOf(NullPointerException.class);
     }

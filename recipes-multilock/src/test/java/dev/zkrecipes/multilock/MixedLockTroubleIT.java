@@ -28,51 +28,36 @@ import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.TimedTry;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Members of two clients, of which one loses its server; and what a thread must not ask for. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class MixedLockTroubleIT {
+class MixedLockTroubleIT extends ServerStage {
     private static final Duration SESSION = Duration.ofSeconds(12);
-
-    private final String path = "/trouble/" + UUID.randomUUID();
-    private EmbeddedZooKeeper server;
     private FaultProxy proxy;
     private ZooKeeperClient near;
     private ZooKeeperClient far;
 
     @BeforeEach
-    void connect(EmbeddedZooKeeper started) throws InterruptedException {
-        server = started;
-        proxy = FaultProxy.to(server);
-        near = client(server.connectString());
-        far = client(proxy.connectString());
+    void connect() throws InterruptedException {
+        proxy = proxy();
+        near = client(SESSION);
+        far = client(proxy, SESSION);
         // The paths are there before anything goes wrong.
         together(mutex(near, "/x"), mutex(near, "/y"), mutex(far, "/z"))
                 .acquire()
                 .close();
-    }
-
-    private static ZooKeeperClient client(String connectString) throws InterruptedException {
-        return TestClients.connect(connectString, SESSION);
     }
 
     private InterProcessLock mutex(ZooKeeperClient client, String name) {
@@ -81,13 +66,6 @@ class MixedLockTroubleIT {
 
     private static InterProcessMultiLock together(InterProcessLock... members) {
         return new InterProcessMultiLock(List.of(members));
-    }
-
-    @AfterEach
-    void close() {
-        near.close();
-        far.close();
-        proxy.close();
     }
 
     private List<String> nodes() {
@@ -238,7 +216,7 @@ class MixedLockTroubleIT {
             workers.start("asks", () -> all.acquire().close());
             await().until(() -> server.requests().of(RequestType.DELETE) > deletes); // it gave back what it had
             proxy.accept();
-            workers.join(Duration.ofSeconds(30));
+            workers.join(Duration.ofSeconds(120));
         }
         await().untilAsserted(() -> assertThat(nodes()).isEmpty());
     }

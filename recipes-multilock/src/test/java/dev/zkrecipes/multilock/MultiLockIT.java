@@ -9,26 +9,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.MultiLease;
-import dev.zkrecipes.core.QueueLossPolicy;
-import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
-import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,23 +29,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** Members that enter together. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class MultiLockIT {
+class MultiLockIT extends ServerStage {
     /** Checks reveal soon that a node was deleted, and come so rarely that they are not among the requests that are counted. */
     private static final Duration SESSION = Duration.ofSeconds(24);
 
-    private final EmbeddedZooKeeper server;
-    private final String x;
-    private final String y;
+    private String x;
+    private String y;
     private FaultProxy proxy;
     private ZooKeeperClient client;
     private ZooKeeperClient other;
@@ -60,37 +47,21 @@ class MultiLockIT {
     private InterProcessLock mutexY;
     private InterProcessMultiLock both;
 
-    MultiLockIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        String path = "/multi/" + test.getTestMethod().orElseThrow().getName();
-        this.x = path + "/x";
-        this.y = path + "/y";
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        proxy = FaultProxy.to(server);
-        client = connected(proxy.connectString());
-        other = connected(server.connectString());
+        x = path + "/x";
+        y = path + "/y";
+        proxy = proxy();
+        client = client(proxy, SESSION);
+        other = client(SESSION);
         mutexX = mutex(client, x);
         mutexY = mutex(client, y);
         both = new InterProcessMultiLock(List.of(mutexX, mutexY));
         both.acquire().close();
     }
 
-    private static ZooKeeperClient connected(String connectString) throws InterruptedException {
-        return TestClients.connect(connectString, SESSION);
-    }
-
     private static InterProcessLock mutex(ZooKeeperClient client, String path) {
         return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
-        proxy.close();
     }
 
     private void awaitNodes(int onX, int onY) {
@@ -139,16 +110,6 @@ class MultiLockIT {
         assertThat(both.participants()).hasSize(2);
         lease.close();
         assertThat(mutex(other, y).tryAcquire()).isPresent();
-    }
-
-    @Test
-    void timedOutRequest_leavesEveryQueue() throws Exception {
-        Lease held = mutex(other, y).acquire();
-        assertThat(both.tryAcquire()).isEmpty();
-        assertThat(TimedTry.on(both)).isEmpty();
-        awaitNodes(0, 1);
-        assertThat(mutex(other, x).tryAcquire()).isPresent();
-        held.close();
     }
 
     @Test
@@ -285,33 +246,6 @@ class MultiLockIT {
     }
 
     @Test
-    void waiterWithADeletedNode_fails_byPolicy() throws Exception {
-        Lease held = mutex(other, x).acquire();
-        CompletableFuture<Lease> waiting = new InterProcessMultiLock(
-                        client, List.of(x, y), LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL))
-                .acquireAsync();
-        awaitNodes(2, 1);
-        server.deleteNode(node(y));
-        assertThatThrownBy(() -> waiting.get(120, TimeUnit.SECONDS)).hasCauseInstanceOf(QueuePlaceLostException.class);
-        awaitNodes(1, 0);
-        held.close();
-    }
-
-    @Test
-    void deletedMember_losesTheLease_andClosingItReleasesTheOthers() throws Exception {
-        Lease lease = both.acquire();
-        CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
-        server.deleteNode(node(y));
-        assertThat(ended.get(120, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
-        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThatThrownBy(both::acquire).isInstanceOf(LockLostException.class);
-        assertThat(mutex(other, x).tryAcquire()).isEmpty();
-        lease.close();
-        awaitNodes(0, 0);
-        both.acquire().close();
-    }
-
-    @Test
     void releaseWithAMissingNode_deletesTheOthers() throws Exception {
         Lease lease = both.acquire();
         server.deleteNode(node(x));
@@ -322,67 +256,5 @@ class MultiLockIT {
                         .minus(before)
                         .consistsOf(RequestType.MULTI, RequestType.DELETE, RequestType.DELETE))
                 .isTrue();
-    }
-
-    // ---- Losing answers.
-
-    @Test
-    void lostAnswerToTheEntry_isSettled() throws Exception {
-        Fault reply = proxy.dropReply(RequestType.MULTI, 1);
-        Lease lease = both.acquire();
-        reply.awaitFired(Duration.ofSeconds(20));
-        awaitNodes(1, 1);
-        assertThat(MultiLease.tokensOf(lease).values()).containsOnly(lease.fencingToken());
-        assertThat(client.zooKeeper().orElseThrow().exists(node(x), false).getCzxid() << 11)
-                .isEqualTo(lease.fencingToken());
-        lease.close();
-        awaitNodes(0, 0);
-    }
-
-    @Test
-    void lostEntry_isSentAgain() throws Exception {
-        Fault request = proxy.dropRequest(RequestType.MULTI, 1);
-        Lease lease = both.acquire();
-        request.awaitFired(Duration.ofSeconds(20));
-        awaitNodes(1, 1);
-        lease.close();
-        awaitNodes(0, 0);
-    }
-
-    @Test
-    void lostAnswerToTheRelease_isFollowedUp() throws Exception {
-        Lease lease = both.acquire();
-        Fault reply = proxy.dropReply(RequestType.MULTI, 1);
-        lease.closeAsync().get(120, TimeUnit.SECONDS);
-        reply.awaitFired(Duration.ofSeconds(20));
-        awaitNodes(0, 0);
-    }
-
-    @Test
-    void sessionEndWhileWaiting_costsOnlyThePlaces() throws Exception {
-        Lease held = mutex(other, x).acquire();
-        CompletableFuture<Lease> waiting = both.acquireAsync();
-        awaitNodes(2, 1);
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
-        held.close();
-        Lease lease = waiting.get(120, TimeUnit.SECONDS);
-        assertThat(server.owner(node(x)))
-                .hasValue(client.zooKeeper().orElseThrow().getSessionId());
-        lease.close();
-        awaitNodes(0, 0);
-    }
-
-    @Test
-    void asynchronousLease_isClosedByAnyThread_andACancelledWaitLeavesTheQueue() throws Exception {
-        Lease lease = both.acquireAsync().get(120, TimeUnit.SECONDS);
-        CompletableFuture<Lease> waiting = both.acquireAsync();
-        awaitNodes(2, 2);
-        waiting.cancel(true);
-        awaitNodes(1, 1);
-        try (Workers workers = new Workers()) {
-            workers.start("another thread", lease::close);
-            workers.join(Duration.ofSeconds(20));
-        }
-        awaitNodes(0, 0);
     }
 }

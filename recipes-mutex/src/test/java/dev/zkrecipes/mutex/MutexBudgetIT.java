@@ -8,61 +8,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.internal.Lateness;
-import dev.zkrecipes.test.internal.Soon;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
-@Timeout(600)
-@WithZooKeeper
-class MutexBudgetIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+class MutexBudgetIT extends ServerStage {
     private ZooKeeperClient client;
     private InterProcessMutex mutex;
 
-    MutexBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void makePath() throws Exception {
-        client = connect(server.connectString());
+        client = client();
         mutex = new InterProcessMutex(client, path);
         mutex.acquire().close();
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-    }
-
-    private static ZooKeeperClient connect(String connectString) throws InterruptedException {
-        return TestClients.connect(connectString, TestClients.LONG_SESSION);
-    }
-
-    private static void assertRequests(RequestCounts spent, RequestType... expected) {
-        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
     }
 
     @Test
@@ -88,13 +57,12 @@ class MutexBudgetIT {
     @Test
     @Tag("H55")
     void busyTryAcquire_isOneReadAndNoWrite() throws Exception {
-        try (ZooKeeperClient other = connect(server.connectString())) {
-            Lease held = new InterProcessMutex(other, path).acquire();
-            RequestCounts start = server.requests();
-            assertThat(mutex.tryAcquire()).isEmpty();
-            assertRequests(server.requests().minus(start), RequestType.GET_CHILDREN2);
-            held.close();
-        }
+        ZooKeeperClient other = client();
+        Lease held = new InterProcessMutex(other, path).acquire();
+        RequestCounts start = server.requests();
+        assertThat(mutex.tryAcquire()).isEmpty();
+        assertRequests(server.requests().minus(start), RequestType.GET_CHILDREN2);
+        held.close();
     }
 
     @Test
@@ -112,33 +80,32 @@ class MutexBudgetIT {
     @Test
     @Tag("H72")
     void handOver_isOneEvent_andOneWatchByTheNextInLine() throws Exception {
-        try (ZooKeeperClient other = connect(server.connectString())) {
-            InterProcessMutex next = new InterProcessMutex(other, path);
-            Lease held = mutex.acquire();
-            CompletableFuture<Lease> first = next.acquireAsync();
-            await().until(() -> server.watchCount() == 2); // its own node, and the holder's
-            RequestCounts queued = server.requests();
-            CompletableFuture<Lease> second = next.acquireAsync();
-            await().until(() -> server.requests().minus(queued).total() == 2); // no watch yet: it is not next in line
+        ZooKeeperClient other = client();
+        InterProcessMutex next = new InterProcessMutex(other, path);
+        Lease held = mutex.acquire();
+        CompletableFuture<Lease> first = next.acquireAsync();
+        await().until(() -> server.watchCount() == 2); // its own node, and the holder's
+        RequestCounts queued = server.requests();
+        CompletableFuture<Lease> second = next.acquireAsync();
+        await().until(() -> server.requests().minus(queued).total() == 2); // no watch yet: it is not next in line
 
-            RequestCounts start = server.requests();
-            long events = server.eventsSent();
-            held.close();
-            Lease lease = first.get(120, TimeUnit.SECONDS);
-            await().until(() -> server.watchCount() == 2); // the own nodes of both
-            assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN);
-            assertThat(server.eventsSent() - events).isEqualTo(1);
-            lease.close();
-            second.get(120, TimeUnit.SECONDS).close();
-            assertRequests(
-                    server.requests().minus(start),
-                    RequestType.DELETE,
-                    RequestType.GET_CHILDREN,
-                    RequestType.DELETE,
-                    RequestType.DELETE);
-            assertThat(server.eventsSent() - events).isEqualTo(3);
-            assertThat(server.watchCount()).isZero();
-        }
+        RequestCounts start = server.requests();
+        long events = server.eventsSent();
+        held.close();
+        Lease lease = first.get(120, TimeUnit.SECONDS);
+        await().until(() -> server.watchCount() == 2); // the own nodes of both
+        assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN);
+        assertThat(server.eventsSent() - events).isEqualTo(1);
+        lease.close();
+        second.get(120, TimeUnit.SECONDS).close();
+        assertRequests(
+                server.requests().minus(start),
+                RequestType.DELETE,
+                RequestType.GET_CHILDREN,
+                RequestType.DELETE,
+                RequestType.DELETE);
+        assertThat(server.eventsSent() - events).isEqualTo(3);
+        assertThat(server.watchCount()).isZero();
     }
 
     @Test
@@ -225,48 +192,16 @@ class MutexBudgetIT {
 
     @Test
     void acquire_sendsTheListWithoutWaitingForTheCreate() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient slow = connect(proxy.connectString())) {
-            InterProcessMutex far = new InterProcessMutex(slow, path);
-            Held reply = proxy.holdReply(RequestType.CREATE2, 1);
-            RequestCounts start = server.requests();
-            CompletableFuture<Lease> wanted = far.acquireAsync();
-            reply.awaitReached(Duration.ofSeconds(20));
-            await().until(() -> server.requests().minus(start).of(RequestType.GET_CHILDREN2) == 1);
-            assertThat(wanted).isNotDone();
-            reply.release();
-            wanted.get(120, TimeUnit.SECONDS).close();
-        }
-    }
-
-    @Test
-    void acquireOverASlowLine_takesOneRoundTrip() throws Exception {
-        Duration oneWay = Duration.ofMillis(200);
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient slow = connect(proxy.connectString())) {
-            InterProcessMutex far = new InterProcessMutex(slow, path);
-            proxy.latency(oneWay);
-            // The shortest of several: one round trip is what the protocol costs, the rest is the machine.
-            List<Duration> took = new ArrayList<>();
-            List<Duration> tookInTime = new ArrayList<>();
-            for (int i = 0; i < 3; i++) {
-                try (Lateness lateness = Lateness.measure()) {
-                    Duration each = timeOfAcquire(far);
-                    took.add(each);
-                    tookInTime.add(each.minus(lateness.soFar()));
-                }
-            }
-            assertThat(Collections.min(took)).isGreaterThanOrEqualTo(oneWay.multipliedBy(2));
-            assertThat(Collections.min(tookInTime))
-                    .isLessThanOrEqualTo(oneWay.multipliedBy(7).dividedBy(2));
-        }
-    }
-
-    private static Duration timeOfAcquire(InterProcessMutex mutex) throws InterruptedException {
-        long begin = System.nanoTime();
-        try (Lease lease = mutex.acquire()) {
-            Soon.await().until(lease::isValid);
-            return Duration.ofNanos(System.nanoTime() - begin);
-        }
+        FaultProxy proxy = proxy();
+        ZooKeeperClient slow = client(proxy);
+        InterProcessMutex far = new InterProcessMutex(slow, path);
+        Held reply = proxy.holdReply(RequestType.CREATE2, 1);
+        RequestCounts start = server.requests();
+        CompletableFuture<Lease> wanted = far.acquireAsync();
+        reply.awaitReached(Duration.ofSeconds(120));
+        await().until(() -> server.requests().minus(start).of(RequestType.GET_CHILDREN2) == 1);
+        assertThat(wanted).isNotDone();
+        reply.release();
+        wanted.get(120, TimeUnit.SECONDS).close();
     }
 }

@@ -14,10 +14,6 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.internal.Soon;
-import dev.zkrecipes.test.internal.TimedTry;
-import dev.zkrecipes.test.internal.Workers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -191,109 +187,6 @@ class MutexHoldsIT {
         } catch (ExecutionException e) {
             throw (Exception) e.getCause();
         }
-    }
-
-    // ---- Re-entrancy.
-
-    @Test
-    void reentry_keepsNodeAndToken_untilTheLastHold() throws Exception {
-        InterProcessMutex mutex = new InterProcessMutex(client, path);
-        Lease first = mutex.acquire();
-        Lease second = mutex.tryAcquire().orElseThrow();
-        Lease third = mutex.tryAcquire(Duration.ofSeconds(1)).orElseThrow();
-        mutex.asLock().lock();
-        assertThat(mutex.holdCount()).isEqualTo(4);
-        List<String> node = server.children(path);
-        assertThat(node).hasSize(1);
-        assertThat(List.of(second.fencingToken(), third.fencingToken())).containsOnly(first.fencingToken());
-
-        mutex.asLock().unlock();
-        first.close();
-        assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
-        third.close();
-        assertThat(mutex.holdCount()).isEqualTo(1);
-        Soon.await().until(second::isValid);
-        second.verify();
-        assertThat(server.children(path)).isEqualTo(node);
-        second.close();
-        assertThat(server.children(path)).isEmpty();
-    }
-
-    @Test
-    void tokenOfTheNextHolder_isGreater() throws Exception {
-        InterProcessMutex mutex = new InterProcessMutex(client, path);
-        long before = 0;
-        for (int i = 0; i < 3; i++) {
-            try (Lease lease = mutex.acquire()) {
-                assertThat(lease.fencingToken()).isGreaterThan(before);
-                before = lease.fencingToken();
-            }
-        }
-    }
-
-    @Test
-    void releasedLease_refusesToBeUsed() throws Exception {
-        Lease lease = new InterProcessMutex(client, path).acquire();
-        lease.close();
-        assertThatThrownBy(lease::verify).isInstanceOf(IllegalMonitorStateException.class);
-        assertThatThrownBy(lease::guard).isInstanceOf(IllegalMonitorStateException.class);
-        assertThat(lease.isValid()).isFalse();
-        lease.closeAsync().get(120, TimeUnit.SECONDS);
-    }
-
-    @Test
-    void secondAcquireOfASemaphoreMutex_waitsForTheFirst() throws Exception {
-        InterProcessSemaphoreMutex mutex = new InterProcessSemaphoreMutex(client, path);
-        Lease first = mutex.acquire();
-        assertThat(TimedTry.on(mutex)).isEmpty();
-        CompletableFuture<Lease> second = mutex.acquireAsync();
-        await().until(() -> server.children(path).size() == 2);
-        assertThat(second).isNotDone();
-        first.close();
-        second.get(120, TimeUnit.SECONDS).close();
-    }
-
-    // ---- Leases of another thread, of a dead one, and of nobody.
-
-    @Test
-    @Tag("H44")
-    void leaseOfADeadThread_canBeClosedByAnyThread() throws Exception {
-        InterProcessMutex mutex = new InterProcessMutex(client, path);
-        List<Lease> leases = new ArrayList<>();
-        try (Workers workers = new Workers()) {
-            workers.start("mortal", () -> {
-                leases.add(mutex.acquire());
-                leases.add(mutex.acquire());
-            });
-            workers.join(Duration.ofSeconds(20));
-        }
-        assertThat(mutex.tryAcquire()).isEmpty();
-        assertThatThrownBy(mutex::release).isInstanceOf(IllegalMonitorStateException.class);
-        leases.get(0).close();
-        assertThat(server.children(path)).hasSize(1);
-        leases.get(1).close();
-        assertThat(mutex.isAcquiredInThisProcess()).isFalse();
-        mutex.tryAcquire().orElseThrow().close();
-    }
-
-    @Test
-    void asynchronousLease_belongsToNoThread() throws Exception {
-        InterProcessMutex mutex = new InterProcessMutex(client, path);
-        Lease lease = mutex.acquireAsync().get(120, TimeUnit.SECONDS);
-        assertThat(mutex.holdCount()).isZero();
-        assertThat(mutex.isHeldByCurrentThread()).isFalse();
-        assertThat(mutex.isAcquiredInThisProcess()).isTrue();
-        assertThatThrownBy(mutex::release).isInstanceOf(IllegalMonitorStateException.class);
-        assertThat(mutex.tryAcquire()).isEmpty();
-
-        CompletableFuture<Lease> second = mutex.acquireAsync();
-        await().until(() -> server.children(path).size() == 2);
-        assertThat(second).isNotDone();
-        on(OTHER, Executors.callable(lease::close));
-        on(ONE, Executors.callable(lease::close));
-        second.get(120, TimeUnit.SECONDS).close();
-        assertThat(mutex.isAcquiredInThisProcess()).isFalse();
-        assertThat(server.children(path)).isEmpty();
     }
 
     @Test

@@ -8,11 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,27 +18,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
-@Timeout(600)
-@WithZooKeeper
-class ReadWriteBudgetIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
-    private final TestClients clients;
+class ReadWriteBudgetIT extends ServerStage {
     private InterProcessReadWriteLock lock;
-
-    ReadWriteBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.clients = TestClients.of(server, TestClients.LONG_SESSION);
-        this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
-    }
 
     @BeforeEach
     void makePath() throws Exception {
@@ -48,18 +32,9 @@ class ReadWriteBudgetIT {
         lock.readLock().acquire().close();
     }
 
-    @AfterEach
-    void close() {
-        clients.close();
-    }
-
     /** The same lock for another client. */
     private InterProcessReadWriteLock another() throws InterruptedException {
-        return new InterProcessReadWriteLock(clients.open(), path);
-    }
-
-    private static void assertRequests(RequestCounts spent, RequestType... expected) {
-        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
+        return new InterProcessReadWriteLock(client(), path);
     }
 
     @Test

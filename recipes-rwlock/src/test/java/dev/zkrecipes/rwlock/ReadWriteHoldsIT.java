@@ -10,34 +10,23 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.RequestCounts;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.internal.Seed;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What one thread holds of both sides, and what other threads see of it. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
-@WithZooKeeper
-class ReadWriteHoldsIT {
-
+class ReadWriteHoldsIT extends ServerStage {
     /** A way to ask; none of them may wait for the thread's own read hold. */
     private enum Way {
         ACQUIRE(InterProcessLock::acquire),
@@ -65,34 +54,21 @@ class ReadWriteHoldsIT {
         }
     }
 
-    private final EmbeddedZooKeeper server;
-    private final String path;
     private ZooKeeperClient client;
     private InterProcessLock read;
     private InterProcessLock write;
     private ZooKeeperClient others;
     private InterProcessReadWriteLock rival;
 
-    ReadWriteHoldsIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/holds/" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
         // With a session so long that no lease is checked while requests are counted.
-        client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
-        others = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        client = client();
+        others = client();
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
         read = lock.readLock();
         write = lock.writeLock();
         rival = new InterProcessReadWriteLock(others, path);
-    }
-
-    @AfterEach
-    void close() {
-        others.close();
-        client.close();
     }
 
     /** What the thread holds is what is seen of it, here, at the server and by others. */
@@ -159,50 +135,6 @@ class ReadWriteHoldsIT {
         return orders;
     }
 
-    @Test
-    @Tag("soak")
-    void randomWalkOfOneThread_isWhatOthersSee() throws Exception {
-        Random random = Seed.forTest("randomWalkOfOneThread_isWhatOthersSee").random(0);
-        List<Lease> reads = new ArrayList<>();
-        List<Lease> writes = new ArrayList<>();
-        for (int i = 0; i < 300; i++) {
-            boolean ofWrite = random.nextBoolean();
-            InterProcessLock side = ofWrite ? write : read;
-            List<Lease> mine = ofWrite ? writes : reads;
-            if (random.nextBoolean()) {
-                if (ofWrite && writes.isEmpty() && !reads.isEmpty()) {
-                    assertThatThrownBy(side::acquire).isInstanceOf(LockRefusedException.class);
-                } else {
-                    mine.add(side.acquire());
-                }
-            } else if (mine.isEmpty()) {
-                assertThatThrownBy(side::release).isInstanceOf(IllegalMonitorStateException.class);
-            } else if (random.nextBoolean()) {
-                side.release(); // the youngest
-                mine.remove(mine.size() - 1);
-            } else {
-                mine.remove(random.nextInt(mine.size())).close();
-            }
-            assertHolds(reads.size(), writes.size());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    @Tag("H31")
-    void upgrade_isRefusedAtOnceInEveryWay_andNothingIsSent(Way way) throws Exception {
-        Lease reading = read.acquire();
-        RequestCounts before = server.requests();
-        assertThatThrownBy(() -> way.ask(write))
-                .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining(path);
-        assertThat(server.requests().minus(before).total()).isZero();
-        Soon.await().until(reading::isValid);
-        reading.close();
-        way.ask(write);
-        write.release();
-    }
-
     @ParameterizedTest
     @EnumSource
     @Tag("H31")
@@ -236,18 +168,17 @@ class ReadWriteHoldsIT {
         reading.close();
     }
 
-    private static void onAnotherThread(Workers.Body body) throws InterruptedException {
-        try (Workers workers = new Workers()) {
-            workers.start("another", body);
-            workers.join(Duration.ofSeconds(20));
-        }
+    private void onAnotherThread(Workers.Body body) throws InterruptedException {
+        Workers workers = opened(new Workers());
+        workers.start("another", body);
+        workers.join(Duration.ofSeconds(120));
     }
 
     @Test
     void asyncRequestOfAWriter_queues_insteadOfDowngrading() throws Exception {
         Lease writing = write.acquire();
         CompletableFuture<Lease> reader = read.acquireAsync();
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         assertThat(read.tryAcquire()).isPresent().get().satisfies(Lease::close); // while this does
         assertThat(reader).isNotDone();
         writing.close();
@@ -258,7 +189,7 @@ class ReadWriteHoldsIT {
     void asyncRequestOfAReader_queues_insteadOfUpgrading() throws Exception {
         Lease reading = read.acquire();
         CompletableFuture<Lease> writer = write.acquireAsync();
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         reading.close();
         Lease writing = Soon.get(writer);
         // The lease belongs to no thread, so this thread neither re-enters nor is refused.

@@ -9,58 +9,30 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.internal.Soon;
-import dev.zkrecipes.test.internal.TimedTry;
-import dev.zkrecipes.test.internal.Workers;
-import java.time.Duration;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The lock as one of {@code java.util.concurrent}. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
-@WithZooKeeper
-class ReadWriteJucIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+class ReadWriteJucIT extends ServerStage {
     private ZooKeeperClient client;
     private ZooKeeperClient other;
     private InterProcessReadWriteLock lock;
     private InterProcessReadWriteLock rival;
     private ReadWriteLock view;
 
-    ReadWriteJucIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/juc/" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        client = TestClients.connect(server.connectString());
+        client = client();
         lock = new InterProcessReadWriteLock(client, path);
-        other = TestClients.connect(server.connectString()); // somebody else, also in the same thread
+        other = client(); // somebody else, also in the same thread
         rival = new InterProcessReadWriteLock(other, path);
         view = lock.asReadWriteLock();
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
-    }
-
-    private void awaitNodes(int count) {
-        Soon.await().until(() -> server.children(path).size() == count);
     }
 
     @Test
@@ -121,42 +93,6 @@ class ReadWriteJucIT {
     void conditions_areNotSupported() {
         assertThatThrownBy(view.readLock()::newCondition).isInstanceOf(UnsupportedOperationException.class);
         assertThatThrownBy(view.writeLock()::newCondition).isInstanceOf(UnsupportedOperationException.class);
-    }
-
-    @Test
-    void timedTryLock_withoutTime_doesNotWait() throws Exception {
-        Lease writing = lock.writeLock().acquire();
-        for (Lock side : List.of(
-                rival.asReadWriteLock().readLock(), rival.asReadWriteLock().writeLock())) {
-            assertThat(side.tryLock(0, TimeUnit.SECONDS)).isFalse();
-            assertThat(side.tryLock(-1, TimeUnit.SECONDS)).isFalse();
-            boolean locked = TimedTry.of(limit -> side.tryLock(limit.toMillis(), TimeUnit.MILLISECONDS));
-            assertThat(locked).isFalse();
-        }
-        writing.close();
-        assertThat(rival.asReadWriteLock().readLock().tryLock(20, TimeUnit.SECONDS))
-                .isTrue();
-        rival.readLock().release();
-    }
-
-    @Test
-    @Tag("H54")
-    void interruptedLock_keepsWaiting_andKeepsTheFlag() throws Exception {
-        Lease writing = lock.writeLock().acquire();
-        try (Workers workers = new Workers()) {
-            Thread reader = workers.start("reader", () -> {
-                Lock read = rival.asReadWriteLock().readLock();
-                read.lock();
-                assertThat(Thread.currentThread().isInterrupted()).isTrue();
-                read.unlock();
-                assertThat(Thread.interrupted()).isTrue();
-            });
-            awaitNodes(2);
-            reader.interrupt();
-            writing.close();
-            workers.join(Duration.ofSeconds(20));
-        }
-        awaitNodes(0);
     }
 
     @Test

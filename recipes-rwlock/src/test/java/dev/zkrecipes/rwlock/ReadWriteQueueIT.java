@@ -9,56 +9,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** What is seen of the queue; its order is in {@link ReadWriteLockContractIT}. */
-@Timeout(600)
-@WithZooKeeper
-class ReadWriteQueueIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+class ReadWriteQueueIT extends ServerStage {
     private ZooKeeperClient client;
     private ZooKeeperClient other;
     private InterProcessReadWriteLock lock;
     private InterProcessReadWriteLock rival;
 
-    ReadWriteQueueIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/queues/" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        client = connected("one");
-        other = connected("another");
+        client = client(settings().ownerLabel("one"));
+        other = client(settings().ownerLabel("another"));
         lock = new InterProcessReadWriteLock(client, path);
         rival = new InterProcessReadWriteLock(other, path);
-    }
-
-    private ZooKeeperClient connected(String label) throws InterruptedException {
-        return TestClients.connect(
-                ZooKeeperClient.builder().connectString(server.connectString()).ownerLabel(label));
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
-    }
-
-    private void awaitNodes(int count) {
-        Soon.await().until(() -> server.children(path).size() == count);
     }
 
     @Test

@@ -11,44 +11,25 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What an author of a recipe with a shared rule may rely on when changing it. */
-@Timeout(600)
-@WithZooKeeper
-class RuleChangeIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+class RuleChangeIT extends ServerStage {
     private ZooKeeperClient client;
     private LockInternals internals;
 
-    RuleChangeIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/rules/" + Integer.toHexString((test.getTestMethod() + test.getDisplayName()).hashCode());
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        client = TestClients.connect(server.connectString());
+        client = client();
         SemaphoreDriver driver = new SemaphoreDriver(path, SemaphoreLimit.of(4), 1);
         internals = new LockInternals(client, path, driver, LockOptions.defaults());
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
     }
 
     static Stream<Throwable> failures() {

@@ -7,36 +7,19 @@ import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
-@Timeout(600)
-@WithZooKeeper
-class SemaphoreBudgetIT {
+class SemaphoreBudgetIT extends ServerStage {
     private static final int LIMIT = 7;
-
-    private final EmbeddedZooKeeper server;
-    private final String path;
-    private final TestClients clients;
     private InterProcessSemaphore semaphore;
-
-    SemaphoreBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.clients = TestClients.of(server, TestClients.LONG_SESSION);
-        this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
-    }
 
     @BeforeEach
     void makePath() throws Exception {
@@ -44,17 +27,8 @@ class SemaphoreBudgetIT {
         semaphore.acquire().close();
     }
 
-    @AfterEach
-    void close() {
-        clients.close();
-    }
-
     private InterProcessSemaphore another() throws InterruptedException {
-        return new InterProcessSemaphore(clients.open(), path, LIMIT);
-    }
-
-    private static void assertRequests(RequestCounts spent, RequestType... expected) {
-        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
+        return new InterProcessSemaphore(client(), path, LIMIT);
     }
 
     @Test

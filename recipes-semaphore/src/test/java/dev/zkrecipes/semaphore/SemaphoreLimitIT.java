@@ -11,12 +11,10 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.Workers;
 import java.nio.charset.StandardCharsets;
@@ -27,52 +25,25 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
-/** The limit: kept in ZooKeeper, the same for all, changed for all. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class SemaphoreLimitIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+/** The limit: kept in ZooKeeper, the same for all, changed for all; and what is shown of its use. */
+class SemaphoreLimitIT extends ServerStage {
     private FaultProxy proxy;
     private ZooKeeperClient client;
     private ZooKeeperClient other;
     private InterProcessSemaphore semaphore;
     private InterProcessSemaphore others;
 
-    SemaphoreLimitIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/limits-" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        proxy = FaultProxy.to(server);
-        client = connected(server.connectString());
-        other = connected(proxy.connectString());
+        proxy = proxy();
+        client = client();
+        other = client(proxy);
         semaphore = new InterProcessSemaphore(client, path, 4);
         others = new InterProcessSemaphore(other, path, 4);
-    }
-
-    private static ZooKeeperClient connected(String connectString) throws InterruptedException {
-        return TestClients.connect(connectString, Duration.ofSeconds(20));
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
-        proxy.close();
-    }
-
-    private void awaitNodes(int count) {
-        await().until(() -> server.children(path).size() == count);
     }
 
     private String data() {
@@ -148,38 +119,11 @@ class SemaphoreLimitIT {
     }
 
     @Test
-    void leasesAboveTheNewLimit_countAsWaiting_andStayValid() throws Exception {
-        Lease first = semaphore.acquire(2);
-        Lease second = others.acquire(2);
-        semaphore.resize(3);
-        assertThat(semaphore.availablePermits()).isEqualTo(1);
-        assertThat(semaphore.queueLength()).isEqualTo(1);
-        assertThat(semaphore.tryAcquire()).isEmpty();
-        second.verify();
-        first.close();
-        assertThat(semaphore.queueLength()).isZero();
-        semaphore.acquire().close();
-        second.close();
-    }
-
-    @Test
-    void requestAboveTheConfiguredNumber_isGrantedOnceTheLimitAllowsIt() throws Exception {
-        semaphore.resize(6); // also makes the semaphore
-        others.acquire(6).close();
-        assertThat(others.tryAcquire(6)).isPresent().get().satisfies(Lease::close);
-        Lease held = semaphore.acquire(1);
-        CompletableFuture<Lease> waiting = others.acquireAsync(6);
-        awaitNodes(2);
-        held.close();
-        waiting.get(120, TimeUnit.SECONDS).close();
-    }
-
-    @Test
     void resizeBetweenAWaitersListAndItsWatch_isNotMissed() throws Exception {
         Lease held = semaphore.acquire(4);
         Held list = proxy.holdReply(RequestType.MULTI_READ, 1);
         CompletableFuture<Lease> waiting = others.acquireAsync(2);
-        list.awaitReached(Duration.ofSeconds(20));
+        list.awaitReached(Duration.ofSeconds(120));
         semaphore.resize(6);
         list.release();
         waiting.get(120, TimeUnit.SECONDS).close();
@@ -193,7 +137,7 @@ class SemaphoreLimitIT {
         await().until(() -> !server.watchers(path).isEmpty());
         Held create = proxy.holdRequest(RequestType.CREATE2, 1);
         CompletableFuture<Lease> second = others.acquireAsync();
-        create.awaitReached(Duration.ofSeconds(20));
+        create.awaitReached(Duration.ofSeconds(120));
         semaphore.resize(5);
         create.release();
         first.get(120, TimeUnit.SECONDS).close();
@@ -215,7 +159,7 @@ class SemaphoreLimitIT {
                     others.resize(i);
                 }
             });
-            workers.join(Duration.ofSeconds(30));
+            workers.join(Duration.ofSeconds(120));
         }
         assertThat(semaphore.maxLeases()).isIn(50, 150);
     }
@@ -228,5 +172,25 @@ class SemaphoreLimitIT {
         assertThat(others.maxLeases()).isEqualTo(4);
         others.acquire(4).close();
         assertThat(data()).contains("current=4");
+    }
+
+    @Test
+    void participants_areShownWithTheirPermits() throws Exception {
+        assertThat(semaphore.participants()).isEmpty();
+        assertThat(semaphore.availablePermits()).isEqualTo(4);
+        assertThat(semaphore.queueLength()).isZero();
+        Lease held = semaphore.acquire(3);
+        CompletableFuture<Lease> waiting = others.acquireAsync(2);
+        awaitNodes(2);
+        assertThat(semaphore.participants())
+                .extracting(InterProcessSemaphore::permitsOf)
+                .containsExactly(3, 2);
+        assertThat(semaphore.participants())
+                .extracting(participant -> participant.holding())
+                .containsExactly(true, false);
+        assertThat(semaphore.availablePermits()).isEqualTo(1);
+        assertThat(others.queueLength()).isEqualTo(1);
+        held.close();
+        Soon.get(waiting).close();
     }
 }

@@ -7,11 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Seed;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,16 +16,12 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A semaphore behaves like a list of requests, one after the other: it grants each one that fits, and no other. */
-@Timeout(600)
-@WithZooKeeper
-class SemaphoreModelIT {
+class SemaphoreModelIT extends ServerStage {
     private static final String PATH = "/semaphores/model";
     private static final int CONFIGURED = 4;
     private static final int MOST = 6;
@@ -47,30 +40,21 @@ class SemaphoreModelIT {
 
     private final Random random = Seed.forTest("SemaphoreModelIT").random(0);
     private final List<Request> queue = new ArrayList<>();
-    private final List<ZooKeeperClient> clients = new ArrayList<>();
     private final List<InterProcessSemaphore> semaphores = new ArrayList<>();
     private int limit = CONFIGURED;
 
     @BeforeEach
-    void connect(EmbeddedZooKeeper server) throws InterruptedException {
+    void connect() throws InterruptedException {
         for (int i = 0; i < 2; i++) {
-            ZooKeeperClient client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
-            clients.add(client);
-            semaphores.add(new InterProcessSemaphore(client, PATH, CONFIGURED));
+            semaphores.add(new InterProcessSemaphore(client(), PATH, CONFIGURED));
         }
-    }
-
-    @AfterEach
-    void close() {
-        clients.forEach(ZooKeeperClient::close);
     }
 
     @Test
     @Tag("H22")
-    void requestsReturnsLeavesAndResizes_inAnyOrder_grantExactlyThoseThatFit(EmbeddedZooKeeper server)
-            throws Exception {
+    void requestsReturnsLeavesAndResizes_inAnyOrder_grantExactlyThoseThatFit() throws Exception {
         for (int i = 0; i < STEPS; i++) {
-            String step = step(server);
+            String step = step();
             settle(step);
             int nodes = queue.size();
             Soon.await().until(() -> server.children(PATH).size() == nodes);
@@ -85,7 +69,7 @@ class SemaphoreModelIT {
                 .forEach(request -> request.answer.join().close());
         Soon.await().until(() -> server.children(PATH).isEmpty());
         // The server's side of a watch on the semaphore itself stays, one for each session.
-        assertThat(server.watchCount()).isLessThanOrEqualTo(clients.size());
+        assertThat(server.watchCount()).isLessThanOrEqualTo(semaphores.size());
     }
 
     private InterProcessSemaphore any() {
@@ -109,7 +93,7 @@ class SemaphoreModelIT {
         return some.get(random.nextInt(some.size()));
     }
 
-    private String step(EmbeddedZooKeeper server) throws InterruptedException {
+    private String step() throws InterruptedException {
         int kind = random.nextInt(10);
         if (kind < 5 && count(false) < 5) {
             int permits = 1 + random.nextInt(MOST);

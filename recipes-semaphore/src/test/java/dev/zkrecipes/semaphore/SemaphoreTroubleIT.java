@@ -7,19 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.IncompatibleNodeException;
-import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
-import dev.zkrecipes.test.internal.Workers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -27,59 +23,29 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lost replies, changes by others, and requests that leave. */
-@Timeout(600)
-@WithZooKeeper
-class SemaphoreTroubleIT {
+class SemaphoreTroubleIT extends ServerStage {
     private static final int LIMIT = 4;
-    private static final Duration SOON = Duration.ofSeconds(20);
-
-    private final EmbeddedZooKeeper server;
-    private final String path;
+    private static final Duration SOON = Duration.ofSeconds(120);
     private FaultProxy proxy;
     private ZooKeeperClient client;
     private ZooKeeperClient other;
     private InterProcessSemaphore semaphore;
     private InterProcessSemaphore others;
 
-    SemaphoreTroubleIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/trouble/" + test.getTestMethod().orElseThrow().getName() + "-"
-                + Integer.toHexString(test.getDisplayName().hashCode());
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        proxy = FaultProxy.to(server);
-        client = connected(server.connectString());
-        other = connected(proxy.connectString());
+        proxy = proxy();
+        client = client();
+        other = client(proxy);
         semaphore = new InterProcessSemaphore(client, path, LIMIT);
         others = new InterProcessSemaphore(other, path, LIMIT);
-    }
-
-    private static ZooKeeperClient connected(String connectString) throws InterruptedException {
-        return TestClients.connect(connectString, Duration.ofSeconds(20));
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
-        proxy.close();
-    }
-
-    private void awaitNodes(int count) {
-        Soon.await().until(() -> server.children(path).size() == count);
     }
 
     // ---- Requests that leave.
@@ -100,22 +66,6 @@ class SemaphoreTroubleIT {
         held.close();
         // The server's side of the one on the limit stays.
         Soon.await().until(() -> server.childWatchers(holder).isEmpty() && server.watchCount() <= 1);
-    }
-
-    // ---- Lost requests and replies.
-
-    @ParameterizedTest
-    @EnumSource(names = {"CREATE2", "MULTI_READ"})
-    @Tag("H06")
-    void lostReply_costsNoPermit(RequestType type) throws Exception {
-        semaphore.acquire().close();
-        Fault lost = proxy.dropReply(type, 1);
-        Lease lease = others.acquire(3);
-        assertThat(lost.hasFired()).isTrue();
-        awaitNodes(1);
-        assertThat(semaphore.availablePermits()).isEqualTo(LIMIT - 3);
-        lease.close();
-        awaitNodes(0);
     }
 
     @Test
@@ -259,38 +209,5 @@ class SemaphoreTroubleIT {
         awaitNodes(1);
         server.deleteNode(foreign);
         semaphore.acquire(LIMIT).close();
-    }
-
-    @Test
-    @Tag("H30")
-    void childrenOfOtherForms_takeNoPermits() throws Exception {
-        semaphore.acquire().close();
-        for (String name : List.of("0", "notes", "sub-lock", "lease.3-")) {
-            server.createNode(path + "/" + name, new byte[0]);
-        }
-        Lease all = semaphore.acquire(LIMIT);
-        assertThat(semaphore.availablePermits()).isZero();
-        assertThat(semaphore.participants()).hasSize(1);
-        all.close();
-    }
-
-    // ---- As a lock.
-
-    @Test
-    void permitsAsALock_areTakenByEachAcquire_andReleasedByAnyThread() throws Exception {
-        InterProcessLock pair = semaphore.permits(2);
-        Lease first = pair.acquire();
-        pair.acquire();
-        assertThat(pair.tryAcquire()).isEmpty();
-        assertThat(semaphore.availablePermits()).isZero();
-        try (Workers workers = new Workers()) {
-            workers.start("another", pair::release);
-            workers.join(SOON);
-        }
-        first.verify(); // the youngest was given back
-        assertThat(semaphore.availablePermits()).isEqualTo(2);
-        pair.asLock().unlock();
-        assertThatThrownBy(pair::release).isInstanceOf(IllegalMonitorStateException.class);
-        awaitNodes(0);
     }
 }

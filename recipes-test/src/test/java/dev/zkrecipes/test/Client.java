@@ -4,6 +4,7 @@
 package dev.zkrecipes.test;
 
 import static dev.zkrecipes.test.internal.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -108,6 +109,11 @@ final class Client implements AutoCloseable {
         };
         zooKeeper.exists(path, watcher);
         return event;
+    }
+
+    static <T> T get(CompletableFuture<T> future) {
+        assertThat(future).succeedsWithin(LIMIT.multipliedBy(6));
+        return future.join();
     }
 
     @Override

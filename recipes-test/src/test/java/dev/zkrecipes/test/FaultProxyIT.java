@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test;
 
+import static dev.zkrecipes.test.Client.get;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -78,8 +79,7 @@ class FaultProxyIT {
     }
 
     @Test
-    void pause_holdsBothDirectionsAndLosesNothing()
-            throws KeeperException, InterruptedException, ExecutionException, TimeoutException {
+    void pause_holdsBothDirectionsAndLosesNothing() throws KeeperException, InterruptedException {
         CompletableFuture<EventType> event = client.watch("/pause-event");
         for (int round = 0; round < 2; round++) {
             String path = "/pause-" + round;
@@ -92,38 +92,37 @@ class FaultProxyIT {
             assertThat(server.nodeExists(path)).isFalse();
             assertThat(event.isDone()).isEqualTo(round > 0);
             proxy.resume();
-            assertThat(created.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-            assertThat(event.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+            assertThat(get(created)).isEqualTo(Code.OK);
+            assertThat(get(event)).isEqualTo(EventType.NodeCreated);
         }
         assertThat(client.states()).containsExactly(KeeperState.SyncConnected);
     }
 
     @Test
-    void pauseRequests_letsEventsThrough()
-            throws KeeperException, InterruptedException, ExecutionException, TimeoutException {
+    void pauseRequests_letsEventsThrough() throws KeeperException, InterruptedException {
         CompletableFuture<EventType> event = client.watch("/pause-requests-event");
         proxy.pauseRequests();
         CompletableFuture<Code> created = client.createAsync("/pause-requests");
         server.createNode("/pause-requests-event", new byte[0]);
-        assertThat(event.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+        assertThat(get(event)).isEqualTo(EventType.NodeCreated);
         assertNotDone(created);
         assertThat(server.nodeExists("/pause-requests")).isFalse();
         proxy.resume();
-        assertThat(created.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(get(created)).isEqualTo(Code.OK);
     }
 
     @Test
-    void pauseReplies_letsRequestsThrough() throws InterruptedException, ExecutionException, TimeoutException {
+    void pauseReplies_letsRequestsThrough() {
         proxy.pauseReplies();
         CompletableFuture<Code> created = client.createAsync("/pause-replies");
         await().atMost(LIMIT).until(() -> server.nodeExists("/pause-replies"));
         assertNotDone(created);
         proxy.resume();
-        assertThat(created.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(get(created)).isEqualTo(Code.OK);
     }
 
     @Test
-    void pause_hidesTheEndOfTheOtherSide() throws InterruptedException, ExecutionException, TimeoutException {
+    void pause_hidesTheEndOfTheOtherSide() {
         proxy.pause();
         server.stop();
         assertNotDone(client.existsAsync("/pause-hides"));
@@ -132,8 +131,7 @@ class FaultProxyIT {
         server.restart();
         proxy.resume();
         client.awaitState(KeeperState.SyncConnected, 2);
-        assertThat(client.existsAsync("/pause-hides").get(120, TimeUnit.SECONDS))
-                .isEqualTo(Code.NONODE);
+        assertThat(get(client.existsAsync("/pause-hides"))).isEqualTo(Code.NONODE);
     }
 
     @Test
@@ -206,8 +204,7 @@ class FaultProxyIT {
     }
 
     @Test
-    void latency_delaysPacketsWithoutSerialisingThem()
-            throws InterruptedException, ExecutionException, TimeoutException {
+    void latency_delaysPacketsWithoutSerialisingThem() {
         int pipelined = 50;
         proxy.latency(Duration.ofMillis(300));
         long start = System.nanoTime();
@@ -215,22 +212,21 @@ class FaultProxyIT {
                 .mapToObj(i -> client.existsAsync("/latency"))
                 .toList();
         for (CompletableFuture<Code> reply : replies) {
-            assertThat(reply.get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(get(reply)).isEqualTo(Code.NONODE);
         }
         assertThat(millisSince(start)).isGreaterThanOrEqualTo(600);
 
         proxy.latency(Duration.ZERO);
         try (Lateness lateness = Lateness.measure()) {
             start = System.nanoTime();
-            assertThat(client.existsAsync("/latency").get(120, TimeUnit.SECONDS))
-                    .isEqualTo(Code.NONODE);
+            assertThat(get(client.existsAsync("/latency"))).isEqualTo(Code.NONODE);
             assertThat(millisSince(start)).isLessThan(600 + lateness.soFar().toMillis());
         }
         assertThatThrownBy(() -> proxy.latency(Duration.ofMillis(-1))).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void shorterLatency_appliesToPacketsInFlight() throws InterruptedException, ExecutionException, TimeoutException {
+    void shorterLatency_appliesToPacketsInFlight() {
         boolean pinged = true;
         for (int round = 0; round < 5 && pinged; round++) { // a ping would wake a stream that sleeps
             proxy.latency(Duration.ofHours(1));
@@ -238,7 +234,7 @@ class FaultProxyIT {
             assertNotDone(reply);
             long pings = proxy.requestsSeen().of(RequestType.PING);
             proxy.latency(Duration.ZERO);
-            assertThat(reply.get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(get(reply)).isEqualTo(Code.NONODE);
             pinged = proxy.requestsSeen().of(RequestType.PING) > pings;
         }
         assertThat(pinged).isFalse();

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test;
 
+import static dev.zkrecipes.test.Client.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -107,11 +108,6 @@ class ModelledFaultsIT {
 
     private static FaultProxy proxyTo(EnsembleServer server) {
         return FaultProxy.to("127.0.0.1", server.clientPort.number());
-    }
-
-    private static <T> T get(CompletableFuture<T> future) {
-        assertThat(future).succeedsWithin(Client.LIMIT);
-        return future.join();
     }
 
     // ---- Servers without each other.

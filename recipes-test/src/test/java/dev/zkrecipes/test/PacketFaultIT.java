@@ -3,13 +3,13 @@
 
 package dev.zkrecipes.test;
 
+import static dev.zkrecipes.test.Client.get;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
@@ -43,8 +43,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void dropReply_losesTheReplyOfAnAppliedRequest_andAllBehindIt()
-            throws InterruptedException, ExecutionException, TimeoutException {
+    void dropReply_losesTheReplyOfAnAppliedRequest_andAllBehindIt() throws InterruptedException {
         Fault fault = proxy.dropReply(RequestType.CREATE, 2);
         proxy.pauseRequests(); // so that all are under way at once
         CompletableFuture<Code> first = client.createAsync("/drop-reply-1");
@@ -52,26 +51,25 @@ class PacketFaultIT {
         CompletableFuture<Code> behind = client.existsAsync("/drop-reply-2");
         proxy.resume();
 
-        assertThat(first.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-        assertThat(second.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
-        assertThat(behind.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(get(first)).isEqualTo(Code.OK);
+        assertThat(get(second)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(get(behind)).isEqualTo(Code.CONNECTIONLOSS);
         fault.awaitFired(LIMIT);
         assertThat(fault.hasFired()).isTrue();
         assertThat(fault.fired()).isCompleted();
         assertThat(server.nodeExists("/drop-reply-2")).isTrue();
 
         client.awaitState(KeeperState.SyncConnected, 2);
-        assertThat(client.createAsync("/drop-reply-3").get(120, TimeUnit.SECONDS))
-                .isEqualTo(Code.OK);
+        assertThat(get(client.createAsync("/drop-reply-3"))).isEqualTo(Code.OK);
     }
 
     @Test
-    void dropReply_worksTwiceInARow() throws InterruptedException, ExecutionException, TimeoutException {
+    void dropReply_worksTwiceInARow() throws InterruptedException {
         Fault one = proxy.dropReply(RequestType.CREATE, 1);
         Fault two = proxy.dropReply(RequestType.CREATE, 2);
         for (int round = 1; round <= 2; round++) {
             String path = "/twice-" + round;
-            assertThat(client.createAsync(path).get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+            assertThat(get(client.createAsync(path))).isEqualTo(Code.CONNECTIONLOSS);
             assertThat(server.nodeExists(path)).isTrue();
             assertThat(two.hasFired()).isEqualTo(round == 2);
             client.awaitState(KeeperState.SyncConnected, round + 1);
@@ -79,7 +77,7 @@ class PacketFaultIT {
         one.awaitFired(LIMIT);
         two.awaitFired(LIMIT);
         proxy.dropReply(RequestType.CREATE, 1);
-        assertThat(client.createAsync("/thrice").get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(get(client.createAsync("/thrice"))).isEqualTo(Code.CONNECTIONLOSS);
     }
 
     @Test
@@ -94,13 +92,12 @@ class PacketFaultIT {
     }
 
     @Test
-    void dropRequest_cutsBeforeTheServerHearsOfIt() throws InterruptedException, ExecutionException, TimeoutException {
+    void dropRequest_cutsBeforeTheServerHearsOfIt() throws InterruptedException {
         for (int round = 1; round <= 2; round++) {
             long before = server.requests().of(RequestType.CREATE);
             Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
             assertThat(fault.hasFired()).isFalse();
-            assertThat(client.createAsync("/drop-request").get(120, TimeUnit.SECONDS))
-                    .isEqualTo(Code.CONNECTIONLOSS);
+            assertThat(get(client.createAsync("/drop-request"))).isEqualTo(Code.CONNECTIONLOSS);
             fault.awaitFired(LIMIT);
             client.awaitState(KeeperState.SyncConnected, round + 1);
             assertThat(server.nodeExists("/drop-request")).isFalse();
@@ -110,10 +107,9 @@ class PacketFaultIT {
     }
 
     @Test
-    void otherTypes_doNotCount() throws InterruptedException, ExecutionException, TimeoutException {
+    void otherTypes_doNotCount() {
         Fault fault = proxy.dropRequest(RequestType.DELETE, 1);
-        assertThat(client.createAsync("/other-types").get(120, TimeUnit.SECONDS))
-                .isEqualTo(Code.OK);
+        assertThat(get(client.createAsync("/other-types"))).isEqualTo(Code.OK);
         assertThat(fault.hasFired()).isFalse();
         assertThatThrownBy(() -> fault.awaitFired(Duration.ofMillis(50)))
                 .isInstanceOf(AssertionError.class)
@@ -121,7 +117,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void holdRequest_stopsThatStreamInFrontOfIt() throws InterruptedException, ExecutionException, TimeoutException {
+    void holdRequest_stopsThatStreamInFrontOfIt() throws InterruptedException {
         try (Client other = Client.connect(proxy.connectString())) {
             Held held = proxy.holdRequest(RequestType.CREATE, 1);
             CompletableFuture<Code> before = client.existsAsync("/hold-request");
@@ -129,23 +125,21 @@ class PacketFaultIT {
             CompletableFuture<Code> behind = client.existsAsync("/hold-request");
             held.awaitReached(LIMIT);
             assertThat(held.isReached()).isTrue();
-            assertThat(before.get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(get(before)).isEqualTo(Code.NONODE);
             assertNotDone(behind);
             assertThat(create).isNotDone();
             assertThat(server.nodeExists("/hold-request")).isFalse();
-            assertThat(other.createAsync("/hold-request-other").get(120, TimeUnit.SECONDS))
-                    .isEqualTo(Code.OK);
+            assertThat(get(other.createAsync("/hold-request-other"))).isEqualTo(Code.OK);
 
             held.release();
 
-            assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-            assertThat(behind.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+            assertThat(get(create)).isEqualTo(Code.OK);
+            assertThat(get(behind)).isEqualTo(Code.OK);
         }
     }
 
     @Test
-    void holdReply_stopsTheRepliesOfAnAppliedRequest()
-            throws InterruptedException, ExecutionException, TimeoutException {
+    void holdReply_stopsTheRepliesOfAnAppliedRequest() throws InterruptedException {
         Held held = proxy.holdReply(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/hold-reply");
         held.awaitReached(LIMIT);
@@ -155,12 +149,12 @@ class PacketFaultIT {
         assertNotDone(create);
         assertThat(next).isNotDone();
         held.release();
-        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
-        assertThat(next.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(get(create)).isEqualTo(Code.OK);
+        assertThat(get(next)).isEqualTo(Code.OK);
     }
 
     @Test
-    void heldPacket_staysHeldOverPauseAndResume() throws InterruptedException, ExecutionException, TimeoutException {
+    void heldPacket_staysHeldOverPauseAndResume() throws InterruptedException {
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/held-paused");
         held.awaitReached(LIMIT);
@@ -172,23 +166,23 @@ class PacketFaultIT {
         assertNotDone(create);
         assertThat(server.nodeExists("/held-paused")).isFalse();
         proxy.resume();
-        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(get(create)).isEqualTo(Code.OK);
     }
 
     @Test
-    void heldPacket_isLostWhenItsConnectionIsCut() throws InterruptedException, ExecutionException, TimeoutException {
+    void heldPacket_isLostWhenItsConnectionIsCut() throws InterruptedException {
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/held-cut");
         held.awaitReached(LIMIT);
         proxy.cut();
-        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(get(create)).isEqualTo(Code.CONNECTIONLOSS);
         held.release();
         client.awaitState(KeeperState.SyncConnected, 2);
-        assertThat(client.existsAsync("/held-cut").get(120, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+        assertThat(get(client.existsAsync("/held-cut"))).isEqualTo(Code.NONODE);
     }
 
     @Test
-    void holdThenDrop_meetInOnePacket() throws InterruptedException, ExecutionException, TimeoutException {
+    void holdThenDrop_meetInOnePacket() throws InterruptedException {
         Held held = proxy.holdReply(RequestType.CREATE, 1);
         Fault fault = proxy.dropReply(RequestType.CREATE, 1);
         CompletableFuture<Code> create = client.createAsync("/hold-drop");
@@ -197,26 +191,24 @@ class PacketFaultIT {
         assertThat(fault.hasFired()).isFalse();
         held.release();
         fault.awaitFired(LIMIT);
-        assertThat(create.get(120, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(get(create)).isEqualTo(Code.CONNECTIONLOSS);
     }
 
     @Test
-    void dropEvent_losesOneEventAndKeepsTheConnection()
-            throws KeeperException, InterruptedException, ExecutionException, TimeoutException {
+    void dropEvent_losesOneEventAndKeepsTheConnection() throws KeeperException, InterruptedException {
         CompletableFuture<EventType> lost = client.watch("/event-1");
         CompletableFuture<EventType> seen = client.watch("/event-2");
         Fault fault = proxy.dropEvent(1);
         server.createNode("/event-1", new byte[0]);
         server.createNode("/event-2", new byte[0]);
         fault.awaitFired(LIMIT);
-        assertThat(seen.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+        assertThat(get(seen)).isEqualTo(EventType.NodeCreated);
         assertThat(lost).isNotDone();
         assertThat(client.states()).containsExactly(KeeperState.SyncConnected);
     }
 
     @Test
-    void holdEvent_delaysTheEventAndAllBehindIt()
-            throws KeeperException, InterruptedException, ExecutionException, TimeoutException {
+    void holdEvent_delaysTheEventAndAllBehindIt() throws KeeperException, InterruptedException {
         CompletableFuture<EventType> event = client.watch("/hold-event");
         Held held = proxy.holdEvent(1);
         server.createNode("/hold-event", new byte[0]);
@@ -225,17 +217,17 @@ class PacketFaultIT {
         assertNotDone(event);
         assertThat(behind).isNotDone();
         held.release();
-        assertThat(event.get(120, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
-        assertThat(behind.get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(get(event)).isEqualTo(EventType.NodeCreated);
+        assertThat(get(behind)).isEqualTo(Code.OK);
     }
 
     @Test
-    void revokedFaults_doNotHappen() throws InterruptedException, ExecutionException, TimeoutException {
+    void revokedFaults_doNotHappen() {
         Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         fault.disarm();
         held.release();
-        assertThat(client.createAsync("/taken-back").get(120, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(get(client.createAsync("/taken-back"))).isEqualTo(Code.OK);
         assertThat(fault.fired()).isCompletedExceptionally();
         assertThat(held.isReached()).isFalse();
         assertThatThrownBy(() -> fault.awaitFired(LIMIT)).hasMessageContaining("taken back");

@@ -13,13 +13,11 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
@@ -31,37 +29,19 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The lines of the table in docs/curator.md that are exact: the same steps with both libraries, counted at the server. */
-@Timeout(600)
-@WithZooKeeper
-class BesideCuratorIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+class BesideCuratorIT extends ServerStage {
     private ZooKeeperClient ours;
     private CuratorFramework theirs;
 
-    BesideCuratorIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/beside/" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void connect() throws Exception {
-        ours = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
-        theirs = curator(server.connectString());
-    }
-
-    @AfterEach
-    void close() {
-        ours.close();
-        theirs.close();
+        ours = client();
+        theirs = opened(curator(server.connectString()));
     }
 
     private static CuratorFramework curator(String connectString) throws InterruptedException {
@@ -106,8 +86,8 @@ class BesideCuratorIT {
 
     @Test
     void freeMutex_takesOneRoundTrip_andTwoInCurator() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
+        try (FaultProxy proxy = proxy();
+                ZooKeeperClient client = client(proxy);
                 CuratorFramework curator = curator(proxy.connectString());
                 Workers workers = new Workers()) {
             InterProcessMutex our = new InterProcessMutex(client, path);
@@ -117,10 +97,10 @@ class BesideCuratorIT {
             Held reply = proxy.holdReply(RequestType.CREATE2, 1);
             RequestCounts start = server.requests();
             workers.start("ours", () -> our.acquire().close());
-            reply.awaitReached(Duration.ofSeconds(20));
+            reply.awaitReached(Duration.ofSeconds(120));
             Soon.await().until(() -> lists(start) == 1);
             reply.release();
-            workers.join(Duration.ofSeconds(20));
+            workers.join(Duration.ofSeconds(120));
 
             reply = proxy.holdReply(RequestType.CREATE2, 1);
             RequestCounts theirStart = server.requests();
@@ -128,10 +108,10 @@ class BesideCuratorIT {
                 their.acquire();
                 their.release();
             });
-            reply.awaitReached(Duration.ofSeconds(20));
+            reply.awaitReached(Duration.ofSeconds(120));
             assertThat(lists(theirStart)).isZero();
             reply.release();
-            workers.join(Duration.ofSeconds(20));
+            workers.join(Duration.ofSeconds(120));
             assertThat(lists(theirStart)).isEqualTo(1);
         }
     }
@@ -143,7 +123,7 @@ class BesideCuratorIT {
 
     @Test
     void tryOnABusyMutex_takesOneRead_andFourRequestsInCurator() throws Exception {
-        try (ZooKeeperClient holder = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        try (ZooKeeperClient holder = client();
                 Lease held = new InterProcessMutex(holder, path).acquire()) {
             Soon.await().until(held::isValid);
             InterProcessMutex our = new InterProcessMutex(ours, path);
@@ -188,9 +168,9 @@ class BesideCuratorIT {
         InterProcessLock their =
                 new org.apache.curator.framework.recipes.locks.InterProcessMutex(theirs, path + "/theirs");
         their.acquire();
-        server.expireSession(ours.zooKeeper().orElseThrow().getSessionId());
+        expire(ours);
         server.expireSession(CuratorHandle.of(theirs).getSessionId());
-        try (ZooKeeperClient next = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        try (ZooKeeperClient next = client();
                 Lease afterOurs = new InterProcessMutex(next, path + "/ours").acquire();
                 Lease afterTheirs = new InterProcessMutex(next, path + "/theirs").acquire()) {
             assertThat(List.of(afterOurs, afterTheirs)).allMatch(Lease::isValid);

@@ -9,8 +9,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
@@ -18,40 +17,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Our locks on the handle that a CuratorFramework opens, and replaces when its session has ended. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class CuratorClientsIT {
-    private final EmbeddedZooKeeper server;
+class CuratorClientsIT extends ServerStage {
     private CuratorFramework curator;
     private ZooKeeperClient client;
 
-    CuratorClientsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
-        curator.start();
-        client = CuratorClients.over(curator);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        curator.close();
+        curator = opened(Curators.connect(server));
+        client = opened(CuratorClients.over(curator));
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
     }
 
     @Test
@@ -89,7 +70,7 @@ class CuratorClientsIT {
             Soon.await().until(() -> server.children("/handle/shared").size() == 2);
             held.close();
             Soon.get(waiting).close();
-            assertThat(mutex.tryAcquire(Duration.ofSeconds(20))).isPresent().hasValueSatisfying(Lease::close);
+            assertThat(mutex.tryAcquire(Duration.ofSeconds(120))).isPresent().hasValueSatisfying(Lease::close);
             client.close();
             Soon.await().until(() -> server.children("/handle/shared").isEmpty());
 

@@ -14,8 +14,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
@@ -27,24 +26,14 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.listen.StandardListenerManager;
 import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A client over a CuratorFramework ends with it, whichever is closed first. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
-class CuratorClosingIT {
+class CuratorClosingIT extends ServerStage {
     private static final String PATH = "/closing";
-
-    private final EmbeddedZooKeeper server;
     private CuratorFramework curator;
     private ZooKeeperClient client;
-
-    CuratorClosingIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     @BeforeEach
     void open() throws InterruptedException {
@@ -52,16 +41,10 @@ class CuratorClosingIT {
     }
 
     private void open(EmbeddedZooKeeper to) throws InterruptedException {
-        curator = CuratorFrameworkFactory.newClient(to.connectString(), 30_000, 5000, new RetryOneTime(100));
+        curator = opened(CuratorFrameworkFactory.newClient(to.connectString(), 30_000, 5000, new RetryOneTime(100)));
         curator.start();
-        client = CuratorClients.over(curator);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        curator.close();
+        client = opened(CuratorClients.over(curator));
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
     }
 
     private int listeners() {
@@ -71,7 +54,7 @@ class CuratorClosingIT {
     @Test
     void frameworkClosedFirst_endsWaitersAtOnce_andReleasesHeldLocks() throws Exception {
         Lease held = new InterProcessMutex(client, PATH + "/held").acquire();
-        try (ZooKeeperClient other = TestClients.connect(server.connectString());
+        try (ZooKeeperClient other = client();
                 Workers workers = new Workers()) {
             Lease busy = new InterProcessMutex(other, PATH).acquire();
             CompletableFuture<Lease> waiting = new InterProcessMutex(client, PATH).acquireAsync();
@@ -96,7 +79,7 @@ class CuratorClosingIT {
                     .failsWithin(Duration.ofSeconds(120))
                     .withThrowableThat()
                     .withCauseExactlyInstanceOf(ClientClosedException.class);
-            workers.join(Duration.ofSeconds(20));
+            workers.join(Duration.ofSeconds(120));
             assertThat(server.requests().of(RequestType.DELETE) - before)
                     .as("the nodes did not wait for the end of the session")
                     .isEqualTo(3);
@@ -108,20 +91,18 @@ class CuratorClosingIT {
 
     @Test
     void frameworkClosedWithoutAConnection_endsWaitersToo() throws Exception {
-        close();
-        try (EmbeddedZooKeeper gone = EmbeddedZooKeeper.start()) {
-            open(gone);
-            Lease held = new InterProcessMutex(client, PATH).acquire();
-            CompletableFuture<Lease> waiting = new InterProcessMutex(client, PATH).acquireAsync();
-            Soon.await().until(() -> gone.children(PATH).size() == 2);
-            gone.stop();
-            curator.close();
-            assertThat(waiting)
-                    .failsWithin(Duration.ofSeconds(120))
-                    .withThrowableThat()
-                    .withCauseExactlyInstanceOf(ClientClosedException.class);
-            assertThat(held.state()).isEqualTo(LeaseState.LOST);
-        }
+        EmbeddedZooKeeper gone = opened(EmbeddedZooKeeper.start());
+        open(gone);
+        Lease held = new InterProcessMutex(client, PATH).acquire();
+        CompletableFuture<Lease> waiting = new InterProcessMutex(client, PATH).acquireAsync();
+        Soon.await().until(() -> gone.children(PATH).size() == 2);
+        gone.stop();
+        curator.close();
+        assertThat(waiting)
+                .failsWithin(Duration.ofSeconds(120))
+                .withThrowableThat()
+                .withCauseExactlyInstanceOf(ClientClosedException.class);
+        assertThat(held.state()).isEqualTo(LeaseState.LOST);
     }
 
     @Test
@@ -132,7 +113,7 @@ class CuratorClosingIT {
         assertThat(curator.checkExists().forPath("/")).isNotNull();
         Soon.await().until(() -> listeners() == 0);
         var theirs = new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, PATH);
-        assertThat(theirs.acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(theirs.acquire(120, TimeUnit.SECONDS)).isTrue();
         theirs.release();
         curator.close();
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
@@ -35,26 +35,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A lock of Curator's behind our interface is lost with its own session, however late or early Curator tells of a loss. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class CuratorLateNewsIT {
-    private static int paths;
-
-    private final EmbeddedZooKeeper server;
+class CuratorLateNewsIT extends ServerStage {
     private final CountDownLatch unblocked = new CountDownLatch(1);
     private final List<ConnectionState> told = new CopyOnWriteArrayList<>();
     private CuratorFramework curator;
 
-    CuratorLateNewsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        curator = connected(settings(server, TestClients.LONG_SESSION).build());
+        curator = opened(connected(settings(server, TestClients.LONG_SESSION).build()));
         curator.getConnectionStateListenable().addListener((same, state) -> told.add(state));
     }
 
@@ -75,11 +65,9 @@ class CuratorLateNewsIT {
     @AfterEach
     void close() {
         unblocked.countDown();
-        curator.close();
     }
 
-    private static Lease acquire(CuratorFramework framework) throws InterruptedException {
-        String path = "/late-news/" + paths++;
+    private Lease acquire(CuratorFramework framework) throws InterruptedException {
         return CuratorLocks.ofCurator(framework, path, Curators.mutex(framework, path))
                 .acquire();
     }

@@ -18,8 +18,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
 import dev.zkrecipes.test.internal.Workers;
@@ -39,42 +38,22 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Curator's locks behind our interface, above all as members of a multi-lock. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class CuratorLockAsOursIT {
-    private static int paths;
-
-    private final EmbeddedZooKeeper server;
-    private final Workers workers = new Workers();
-    private String path = "";
+class CuratorLockAsOursIT extends ServerStage {
+    private final Workers workers = opened(new Workers());
     private CuratorFramework curator;
     private ZooKeeperClient client;
     private InterProcessLock lock;
 
-    CuratorLockAsOursIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        path = "/of-curator/" + paths++;
-        curator = Curators.connect(server);
-        client = TestClients.connect(server.connectString());
+        curator = opened(Curators.connect(server));
+        client = client();
         lock = theirs(curator);
-    }
-
-    @AfterEach
-    void close() {
-        workers.close();
-        client.close();
-        curator.close();
     }
 
     private InterProcessLock theirs(CuratorFramework framework) {
@@ -95,8 +74,8 @@ class CuratorLockAsOursIT {
         assertThat(lock.tryAcquire()).isEmpty();
         assertThat(lock.tryAcquire(Duration.ofMillis(50))).isEmpty();
         held.close();
-        lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow().close();
-        Soon.await().until(() -> server.children(path).isEmpty());
+        lock.tryAcquire(Duration.ofSeconds(120)).orElseThrow().close();
+        awaitNodes(0);
     }
 
     @Test
@@ -112,7 +91,7 @@ class CuratorLockAsOursIT {
             assertThatThrownBy(first::close).isInstanceOf(IllegalMonitorStateException.class);
             assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
         });
-        workers.join(Duration.ofSeconds(20));
+        workers.join(Duration.ofSeconds(120));
         first.close();
         first.close();
         assertThat(lock.isHeldByCurrentThread()).isTrue();
@@ -136,7 +115,7 @@ class CuratorLockAsOursIT {
         assertThat(TimedTry.on(both)).isEmpty();
         assertThat(ours.isHeldByCurrentThread()).isFalse();
         busyLease.close();
-        Lease all = both.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+        Lease all = both.tryAcquire(Duration.ofSeconds(120)).orElseThrow();
         assertThat(server.children(path)).hasSize(1);
         assertThat(server.children(path + "-ours")).hasSize(1);
         all.close();
@@ -161,7 +140,7 @@ class CuratorLockAsOursIT {
         assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
         all.close();
-        Lease next = lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+        Lease next = lock.tryAcquire(Duration.ofSeconds(120)).orElseThrow();
         Soon.await().until(next::isValid);
         next.close();
         assertThat(server.children(path)).isEmpty();
@@ -207,7 +186,7 @@ class CuratorLockAsOursIT {
                 released.incrementAndGet();
             }
         });
-        Lease lease = doubtful.tryAcquire(Duration.ofSeconds(30)).orElseThrow();
+        Lease lease = doubtful.tryAcquire(Duration.ofSeconds(120)).orElseThrow();
         assertThat(released).hasValue(acquired.get() - 1);
         assertThat(acquired).hasValueGreaterThan(1);
         lease.close();
@@ -358,7 +337,7 @@ class CuratorLockAsOursIT {
             lease.close();
             assertThat(lost.holdCount()).isZero();
         }
-        assertThat(lock.tryAcquire(Duration.ofSeconds(20))).isPresent();
+        assertThat(lock.tryAcquire(Duration.ofSeconds(120))).isPresent();
     }
 
     /** Such a server has no majority behind it, which may end the session and grant the lock to somebody else. */
@@ -379,7 +358,7 @@ class CuratorLockAsOursIT {
     void leaseOfADeadThread_saysThatCuratorLetsNobodyReleaseIt() throws Exception {
         CompletableFuture<Lease> acquired = new CompletableFuture<>();
         workers.start("owner", () -> acquired.complete(lock.acquire()));
-        workers.join(Duration.ofSeconds(20));
+        workers.join(Duration.ofSeconds(120));
         assertThatThrownBy(acquired.join()::close)
                 .isInstanceOf(LockException.class)
                 .hasMessageStartingWith("Curator's lock " + path + " belongs to thread ")

@@ -14,7 +14,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
@@ -32,34 +32,21 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.state.ConnectionStateListenerManagerFactory;
 import org.apache.curator.retry.RetryForever;
 import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Locks of Curator's behind our interface, when the framework's session is lost or the framework is closed. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class CuratorLossesIT {
-    private static final Duration LONG = Duration.ofSeconds(20);
-    private static int paths;
-
-    private final EmbeddedZooKeeper server;
-    private final Workers workers = new Workers();
-    private String path = "";
+class CuratorLossesIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(120);
+    private final Workers workers = opened(new Workers());
     private CuratorFramework curator;
     private CuratorFramework other;
 
-    CuratorLossesIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        path = "/curator-losses/" + paths++;
-        curator = connect(server);
-        other = connect(server);
+        curator = opened(connect(server));
+        other = opened(connect(server));
     }
 
     /** With a session that ends only when the test ends it. */
@@ -99,13 +86,6 @@ class CuratorLossesIT {
             }
         });
         return end;
-    }
-
-    @AfterEach
-    void close() {
-        workers.close();
-        curator.close();
-        other.close();
     }
 
     private InterProcessLock mutexOf(CuratorFramework framework) {
@@ -186,7 +166,7 @@ class CuratorLossesIT {
         read.acquire().close(); // as long as it has the lock
         expire(curator);
         InterProcessReadWriteLock.WriteLock next = new InterProcessReadWriteLock(other, path).writeLock();
-        assertThat(next.acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(next.acquire(120, TimeUnit.SECONDS)).isTrue();
         assertThatThrownBy(read::acquire).isInstanceOf(LockLostException.class).hasMessageContaining(path);
         assertThatThrownBy(read::tryAcquire).isInstanceOf(LockLostException.class);
         writing.close();
@@ -309,7 +289,7 @@ class CuratorLossesIT {
                         .isInstanceOf(ClientClosedException.class)
                         .hasMessageContaining(path));
         workers.start("theirs", () -> assertThatThrownBy(theirs::acquire).isInstanceOf(IllegalStateException.class));
-        Soon.await().until(() -> server.children(path).size() == 3);
+        awaitNodes(3);
         curator.close();
         workers.join(LONG);
         assertThat(curator.getState()).isEqualTo(CuratorFrameworkState.STOPPED);

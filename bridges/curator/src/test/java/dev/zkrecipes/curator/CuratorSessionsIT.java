@@ -9,38 +9,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A lock of Curator's counts only if the session after its acquire is that before it, whatever listeners have heard. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class CuratorSessionsIT {
-    private final EmbeddedZooKeeper server;
+class CuratorSessionsIT extends ServerStage {
     private CuratorFramework curator;
-
-    CuratorSessionsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     @BeforeEach
     void open() throws InterruptedException {
-        curator = Curators.connect(server);
-    }
-
-    @AfterEach
-    void close() {
-        curator.close();
+        curator = opened(Curators.connect(server));
     }
 
     /** A lock of Curator's that is always free. Something happens during its first acquire. */
@@ -96,7 +81,7 @@ class CuratorSessionsIT {
                 return curator.blockUntilConnected(20, TimeUnit.SECONDS);
             });
             Lease lease = CuratorLocks.ofCurator(curator, "/sessions", theirs)
-                    .tryAcquire(Duration.ofSeconds(30))
+                    .tryAcquire(Duration.ofSeconds(120))
                     .orElseThrow();
             assertThat(theirs.acquired).isEqualTo(2);
             assertThat(theirs.released).isEqualTo(1);

@@ -15,9 +15,8 @@ import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.leader.LeaderListener;
 import dev.zkrecipes.leader.Term;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,40 +30,22 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** P14 for leaders: processes with Curator's {@code LeaderLatch} and processes with this library stand in one queue. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
 @Tag("H65")
-class LeaderNeighboursIT {
-    private static final Duration LONG = Duration.ofSeconds(30);
-    private static int paths;
-
-    private final EmbeddedZooKeeper server;
-    private final String path = "/leaders/" + paths++;
+class LeaderNeighboursIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(120);
     private final List<LeaderLatch> latches = new ArrayList<>();
     private ZooKeeperClient client;
     private CuratorFramework curator;
 
-    LeaderNeighboursIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        client = TestClients.connect(server.connectString());
-        curator = Curators.connect(server);
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        curator.close();
+        client = client();
+        curator = opened(Curators.connect(server));
     }
 
     /** Stands, and is in the queue. */
@@ -156,7 +137,7 @@ class LeaderNeighboursIT {
         LeaderElection election = ours();
         LeaderLatch latch = theirs();
         leads(election);
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        expire(client);
         leads(latch);
         await().until(() -> !election.isLeader() && nodes() == 2);
         server.expireSession(CuratorHandle.of(curator).getSessionId());
@@ -184,7 +165,7 @@ class LeaderNeighboursIT {
         leads(election);
         try (LeaderSelector selector = selector()) {
             await().until(selector::hasLeadership);
-            assertThat(election.isLeader()).isTrue();
+            await().until(election::isLeader);
             assertThatThrownBy(election::participants).isInstanceOf(IncompatibleNodeException.class);
         }
     }

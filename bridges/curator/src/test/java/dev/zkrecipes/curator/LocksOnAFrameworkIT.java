@@ -8,8 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
@@ -19,36 +18,17 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Code that makes a lock of Curator's where it needs it, after one line has changed. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class LocksOnAFrameworkIT {
-    private static int paths;
-
-    private final EmbeddedZooKeeper server;
-    private final Workers workers = new Workers();
-    private String path = "";
+class LocksOnAFrameworkIT extends ServerStage {
+    private final Workers workers = opened(new Workers());
     private CuratorFramework curator;
-
-    LocksOnAFrameworkIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     @BeforeEach
     void open() throws InterruptedException {
-        path = "/on-a-framework/" + paths++;
-        curator = Curators.connect(server);
-    }
-
-    @AfterEach
-    void close() {
-        workers.close();
-        curator.close();
+        curator = opened(Curators.connect(server));
     }
 
     /** Two calls, two locks: the thread holds both by one node, and others are excluded. */
@@ -63,7 +43,7 @@ class LocksOnAFrameworkIT {
                 "another",
                 () -> assertThat(CuratorLocks.mutex(curator, path).acquire(0, TimeUnit.SECONDS))
                         .isFalse());
-        workers.join(Duration.ofSeconds(20));
+        workers.join(Duration.ofSeconds(120));
         CuratorLocks.mutex(curator, path).release();
         assertThat(CuratorLocks.mutex(curator, path).isAcquiredInThisProcess()).isTrue();
         CuratorLocks.mutex(curator, path).release();
@@ -83,7 +63,7 @@ class LocksOnAFrameworkIT {
         InterProcessReadWriteLock theirs = new InterProcessReadWriteLock(curator, path);
         CuratorLocks.ReadWriteLock ours = CuratorLocks.readWriteLock(curator, path);
         ours.readLock().acquire();
-        assertThat(theirs.readLock().acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(theirs.readLock().acquire(120, TimeUnit.SECONDS)).isTrue();
         assertThat(theirs.writeLock().acquire(0, TimeUnit.SECONDS)).isFalse();
         theirs.readLock().release();
         ours.readLock().release();

@@ -11,8 +11,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
@@ -30,36 +29,22 @@ import org.apache.curator.framework.recipes.shared.SharedCountListener;
 import org.apache.curator.framework.recipes.shared.SharedCountReader;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The code of docs/curator.md; {@link MigrationGuideTest} compares them. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
-class MigrationExamplesIT {
-    private final EmbeddedZooKeeper server;
+class MigrationExamplesIT extends ServerStage {
     private CuratorFramework curator;
     private int worked;
 
-    MigrationExamplesIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() {
-        curator = CuratorFrameworkFactory.builder()
+        curator = opened(CuratorFrameworkFactory.builder()
                 .connectString(server.connectString())
                 .retryPolicy(new RetryOneTime(100))
                 .ensembleTracker(false) // which has a watch of its own
-                .build();
+                .build());
         curator.start();
-    }
-
-    @AfterEach
-    void close() {
-        curator.close();
     }
 
     private void work() {

@@ -14,70 +14,42 @@ import dev.zkrecipes.curator.Party.Hold;
 import dev.zkrecipes.curator.Party.Kind;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** P14: processes with Apache Curator and processes with this library share mutexes and read-write locks. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
 @Tag("H65")
-class NeighboursIT {
-    private final EmbeddedZooKeeper server;
-    private final List<Party> parties = new ArrayList<>();
-    private String path = "";
+class NeighboursIT extends ServerStage {
     private ZooKeeperClient client;
     private CuratorFramework curator;
 
-    private static int paths;
-
-    NeighboursIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        path = "/neighbours/" + paths++;
-        client = TestClients.connect(server.connectString());
-        curator = CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100));
+        client = client();
+        curator = opened(CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100)));
         curator.start();
     }
 
-    @AfterEach
-    void close() {
-        parties.forEach(Party::close);
-        client.close();
-        curator.close();
-    }
-
     private Party ours(Kind kind) throws InterruptedException {
-        Party party = Party.ours(server, path, kind);
-        parties.add(party);
-        return party;
+        return opened(Party.ours(server, path, kind));
     }
 
     private Party theirs(Kind kind) {
-        Party party = Party.theirs(server, path, kind);
-        parties.add(party);
-        return party;
+        return opened(Party.theirs(server, path, kind));
     }
 
     private Party party(boolean our, Kind kind) throws InterruptedException {
@@ -125,7 +97,7 @@ class NeighboursIT {
         assertWaits(last);
         thenHeld.giveBack();
         get(last).giveBack();
-        Soon.await().until(() -> server.children(path).isEmpty());
+        awaitNodes(0);
     }
 
     @ParameterizedTest
@@ -167,7 +139,7 @@ class NeighboursIT {
         CompletableFuture<Hold> theirWrite = queue(theirs(Kind.WRITE));
         Lease reading = lock.readLock().acquire();
         writing.close();
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         assertWaits(theirWrite);
         reading.close();
         get(theirWrite).giveBack();
@@ -181,7 +153,7 @@ class NeighboursIT {
         CompletableFuture<Hold> ourWrite = queue(ours(Kind.WRITE));
         lock.readLock().acquire();
         lock.writeLock().release();
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         assertWaits(ourWrite);
         lock.readLock().release();
         get(ourWrite).giveBack();
@@ -192,19 +164,19 @@ class NeighboursIT {
         Hold held = get(theirs(Kind.MUTEX).acquire());
         assertThat(new InterProcessMutex(client, path).tryAcquire()).isEmpty();
         assertThat(TimedTry.on(new InterProcessMutex(client, path))).isEmpty();
-        Soon.await().until(() -> server.children(path).size() == 1);
+        awaitNodes(1);
         CompletableFuture<Lease> cancelled = new InterProcessMutex(client, path).acquireAsync();
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         CompletableFuture<Hold> next = queue(theirs(Kind.MUTEX));
         cancelled.cancel(true);
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         var theirs = new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, path);
         assertThat(theirs.acquire(50, TimeUnit.MILLISECONDS)).isFalse();
         CompletableFuture<Hold> last = queue(ours(Kind.MUTEX));
         held.giveBack();
         get(next).giveBack();
         get(last).giveBack();
-        Soon.await().until(() -> server.children(path).isEmpty());
+        awaitNodes(0);
     }
 
     @Test
@@ -263,7 +235,7 @@ class NeighboursIT {
                     });
                 }
             }
-            workers.join(Duration.ofSeconds(50));
+            workers.join(Duration.ofSeconds(120));
         }
         assertThat(counter[0]).isEqualTo(8 * rounds);
     }

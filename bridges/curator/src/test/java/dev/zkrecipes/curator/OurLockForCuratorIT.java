@@ -14,7 +14,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
 import dev.zkrecipes.test.internal.Workers;
@@ -27,43 +27,23 @@ import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.Locker;
 import org.apache.zookeeper.KeeperException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Code that is written against Curator's interface finds what it knows, with a lock of ours behind it. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 200)
-class OurLockForCuratorIT {
-    private static int paths;
-
-    private final EmbeddedZooKeeper server;
-    private final Workers workers = new Workers();
-    private String path = "";
+class OurLockForCuratorIT extends ServerStage {
+    private final Workers workers = opened(new Workers());
     private CuratorFramework curator;
     private ZooKeeperClient client;
     private InterProcessLock lock;
 
-    OurLockForCuratorIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        path = "/for-curator/" + paths++;
-        curator = Curators.connect(server);
-        client = CuratorClients.over(curator);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        curator = opened(Curators.connect(server));
+        client = opened(CuratorClients.over(curator));
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
         lock = CuratorLocks.asCurator(new InterProcessMutex(client, path));
-    }
-
-    @AfterEach
-    void close() {
-        workers.close();
-        client.close();
-        curator.close();
     }
 
     private InterProcessLock theirs() {
@@ -77,7 +57,7 @@ class OurLockForCuratorIT {
         lock.acquire();
         assertThat(theirs.acquire(0, TimeUnit.SECONDS)).isFalse();
         lock.release();
-        assertThat(theirs.acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(theirs.acquire(120, TimeUnit.SECONDS)).isTrue();
         assertThat(lock.acquire(0, TimeUnit.SECONDS)).isFalse();
         assertThat(lock.acquire(-5, TimeUnit.SECONDS)).isFalse();
         boolean granted = TimedTry.of(limit -> lock.acquire(limit.toMillis(), TimeUnit.MILLISECONDS));
@@ -95,12 +75,12 @@ class OurLockForCuratorIT {
     @Test
     void holds_areCountedByThread() throws Exception {
         lock.acquire();
-        assertThat(lock.acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(lock.acquire(120, TimeUnit.SECONDS)).isTrue();
         workers.start("another", () -> {
             assertThat(lock.acquire(0, TimeUnit.SECONDS)).isFalse();
             assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
         });
-        workers.join(Duration.ofSeconds(20));
+        workers.join(Duration.ofSeconds(120));
         lock.release();
         assertThat(lock.isAcquiredInThisProcess()).isTrue();
         lock.release();
@@ -114,7 +94,7 @@ class OurLockForCuratorIT {
         mutex.acquire();
         assertThat(mutex.acquire(0, TimeUnit.SECONDS)).isFalse();
         workers.start("another", mutex::release);
-        workers.join(Duration.ofSeconds(20));
+        workers.join(Duration.ofSeconds(120));
         assertThat(mutex.isAcquiredInThisProcess()).isFalse();
     }
 
@@ -139,9 +119,9 @@ class OurLockForCuratorIT {
             waiting.complete(Thread.currentThread());
             assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
         });
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         Soon.get(waiting).interrupt();
-        workers.join(Duration.ofSeconds(20));
+        workers.join(Duration.ofSeconds(120));
         theirs.release();
     }
 
@@ -149,7 +129,7 @@ class OurLockForCuratorIT {
     void errors_areCuratorsOwnTypes() throws Exception {
         try (EmbeddedZooKeeper gone = EmbeddedZooKeeper.start();
                 ZooKeeperClient cut = ZooKeeperClient.connect(gone.connectString())) {
-            assertThat(cut.awaitConnected(Duration.ofSeconds(20))).isTrue();
+            assertThat(cut.awaitConnected(Duration.ofSeconds(120))).isTrue();
             InterProcessLock unreachable = CuratorLocks.asCurator(new InterProcessMutex(cut, path));
             gone.stop();
             assertThatThrownBy(() -> unreachable.acquire(0, TimeUnit.SECONDS))

@@ -45,7 +45,7 @@ interface Party extends AutoCloseable {
     /** A process that has this library. */
     static Party ours(EmbeddedZooKeeper server, String path, Kind kind) throws InterruptedException {
         ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
-        client.awaitConnected(Duration.ofSeconds(20));
+        client.awaitConnected(Duration.ofSeconds(120));
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
         dev.zkrecipes.core.InterProcessLock mine = switch (kind) {
             case MUTEX -> new InterProcessMutex(client, path);

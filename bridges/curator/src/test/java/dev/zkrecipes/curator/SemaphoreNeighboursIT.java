@@ -16,9 +16,7 @@ import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
@@ -31,25 +29,17 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Curator's locks that live in folders below the path do not exclude ours, so ours are refused beside them. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
 @Tag("H101")
-class SemaphoreNeighboursIT {
-    private final EmbeddedZooKeeper server;
-    private String path = "";
+class SemaphoreNeighboursIT extends ServerStage {
     private ZooKeeperClient client;
     private CuratorFramework curator;
-
-    private static int paths;
 
     /** Those of Curator that keep their nodes in folders. */
     enum Theirs {
@@ -64,27 +54,16 @@ class SemaphoreNeighboursIT {
                 return () -> semaphore.returnLease(permit);
             }
             InterProcessSemaphoreMutex mutex = new InterProcessSemaphoreMutex(curator, path);
-            assertThat(mutex.acquire(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(mutex.acquire(120, TimeUnit.SECONDS)).isTrue();
             return mutex::release;
         }
     }
 
-    SemaphoreNeighboursIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        path = "/folders/" + paths++;
-        client = TestClients.connect(server.connectString());
-        curator = CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100));
+        client = client();
+        curator = opened(CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100)));
         curator.start();
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        curator.close();
     }
 
     private List<InterProcessLock> ours() {
@@ -202,7 +181,7 @@ class SemaphoreNeighboursIT {
         assertThatThrownBy(semaphore::acquire)
                 .isExactlyInstanceOf(LockRefusedException.class)
                 .hasMessageContaining("has no data where a semaphore keeps its limit");
-        Soon.await().until(() -> server.children(path).isEmpty()); // the refused request's node goes after its answer
+        awaitNodes(0); // the refused request's node goes after its answer
         curator.delete().forPath(path);
         semaphore.acquire().close();
     }
@@ -229,10 +208,6 @@ class SemaphoreNeighboursIT {
                 })
                 .start();
         return wanted;
-    }
-
-    private void awaitNodes(int count) {
-        Soon.await().until(() -> server.children(path).size() == count);
     }
 
     @Test

@@ -15,10 +15,8 @@ import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.TimedTry;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -44,45 +42,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What the meters show of locks on a real server, and that the dashboard asks for meters that there are. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
-class LockMetricsIT {
+class LockMetricsIT extends ServerStage {
     private static final Path DASHBOARD = Path.of("../../docs/grafana/zkrecipes-locks.json");
     private static final Path RULES = Path.of("../../docs/grafana/zkrecipes-alerts.yml");
     private static final Pattern METRIC = Pattern.compile("\\bzkrecipes_[a-z_]+");
-
-    private final EmbeddedZooKeeper server;
     private final MeterRegistry meters = new SimpleMeterRegistry();
     private final PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private ZooKeeperClient client;
     private ZooKeeperClient other;
 
-    LockMetricsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void connect() throws Exception {
-        client = TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
+        client = client(settings()
                 .sessionTimeout(Duration.ofSeconds(20))
                 .observer(new LockMetrics(meters))
                 .observer(new LockMetrics(prometheus)));
-        other = TestClients.connect(server.connectString());
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
-        meters.close();
-        prometheus.close();
+        other = client();
     }
 
     private static InterProcessLock lock(ZooKeeperClient client, String path) {
@@ -121,7 +100,7 @@ class LockMetricsIT {
         CompletableFuture<Lease> waiting = lock.acquireAsync();
         assertThat(gauge("waiting")).isEqualTo(1);
         lease.close();
-        waiting.get(40, TimeUnit.SECONDS).closeAsync().get(40, TimeUnit.SECONDS);
+        waiting.get(120, TimeUnit.SECONDS).closeAsync().get(120, TimeUnit.SECONDS);
 
         Lease theirs = lock(other, path).acquire();
         assertThat(lock.tryAcquire()).isEmpty();
@@ -132,9 +111,9 @@ class LockMetricsIT {
         CompletableFuture<Void> asked = new CompletableFuture<>();
         last.onRevocationRequested(request -> asked.complete(null));
         var unused = new Revoker(other).request(lock(other, path));
-        asked.get(40, TimeUnit.SECONDS);
+        asked.get(120, TimeUnit.SECONDS);
         await().until(() -> count("revocations") == 1);
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        expire(client);
         await().until(() -> count("losses") == 1);
         await().until(() -> timed("hold", "lost") == 1);
         last.close();
@@ -192,8 +171,8 @@ class LockMetricsIT {
     @Test
     void clients_areCountedByState_untilTheyAreClosed() throws Exception {
         assertThat(clients("connected")).isEqualTo(1);
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient second = TestClients.connect(ZooKeeperClient.builder()
+        try (FaultProxy proxy = proxy();
+                ZooKeeperClient second = client(ZooKeeperClient.builder()
                         .connectString(proxy.connectString())
                         .observer(new LockMetrics(meters)))) {
             assertThat(clients("connected")).isEqualTo(2);

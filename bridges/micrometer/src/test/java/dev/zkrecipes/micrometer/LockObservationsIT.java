@@ -12,9 +12,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -24,19 +22,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a tracer is told of locks. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
-class LockObservationsIT {
-    private final EmbeddedZooKeeper server;
+class LockObservationsIT extends ServerStage {
     private final ObservationRegistry registry = ObservationRegistry.create();
     private final List<String> told = new CopyOnWriteArrayList<>();
-
-    LockObservationsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     /** Keeps in words what a tracer would make spans of. */
     private final class Tracer implements ObservationHandler<Observation.Context> {
@@ -66,62 +56,56 @@ class LockObservationsIT {
     @Test
     void waitsAndHolds_areChildrenOfTheCallersObservation() throws Exception {
         registry.observationConfig().observationHandler(new Tracer());
-        try (ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(20))
-                .observer(new LockObservations(registry)))) {
-            InterProcessLock lock = new LockInternals(
-                            client,
-                            "/traced",
-                            new MutexDriver(),
-                            LockOptions.defaults().withName("orders"))
-                    .threadOwned();
-            Observation request = Observation.start("request", registry);
-            try (Observation.Scope scope = request.openScope()) {
-                lock.acquire().close();
-            }
-            request.stop();
-            assertThat(told)
-                    .containsExactly(
-                            "zkrecipes.acquire \"acquire orders\" in request"
-                                    + " [lock.kind=lock-, lock.name=orders, lock.outcome=granted, lock.path=/traced]",
-                            "zkrecipes.hold \"hold orders\" in request"
-                                    + " [lock.kind=lock-, lock.name=orders, lock.outcome=released, lock.path=/traced]",
-                            "request \"null\" in nothing []");
-
-            told.clear();
-            Lease lease = lock.acquire();
-            server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
-            await().until(() -> told.size() == 3);
-            assertThat(told.subList(1, 3))
-                    .containsExactly(
-                            "event lost",
-                            "zkrecipes.hold \"hold orders\" in nothing"
-                                    + " [lock.kind=lock-, lock.name=orders, lock.outcome=lost, lock.path=/traced]");
-            lease.close();
+        ZooKeeperClient client =
+                client(settings().sessionTimeout(Duration.ofSeconds(20)).observer(new LockObservations(registry)));
+        InterProcessLock lock = new LockInternals(
+                        client,
+                        "/traced",
+                        new MutexDriver(),
+                        LockOptions.defaults().withName("orders"))
+                .threadOwned();
+        Observation request = Observation.start("request", registry);
+        try (Observation.Scope scope = request.openScope()) {
+            lock.acquire().close();
         }
+        request.stop();
+        assertThat(told)
+                .containsExactly(
+                        "zkrecipes.acquire \"acquire orders\" in request"
+                                + " [lock.kind=lock-, lock.name=orders, lock.outcome=granted, lock.path=/traced]",
+                        "zkrecipes.hold \"hold orders\" in request"
+                                + " [lock.kind=lock-, lock.name=orders, lock.outcome=released, lock.path=/traced]",
+                        "request \"null\" in nothing []");
+
+        told.clear();
+        Lease lease = lock.acquire();
+        expire(client);
+        await().until(() -> told.size() == 3);
+        assertThat(told.subList(1, 3))
+                .containsExactly(
+                        "event lost",
+                        "zkrecipes.hold \"hold orders\" in nothing"
+                                + " [lock.kind=lock-, lock.name=orders, lock.outcome=lost, lock.path=/traced]");
+        lease.close();
     }
 
     @Test
     void asynchronousWaitsAndHolds_areChildrenOfTheCallersObservation() throws Exception {
         registry.observationConfig().observationHandler(new Tracer());
-        try (ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .observer(new LockObservations(registry)))) {
-            InterProcessLock lock =
-                    new LockInternals(client, "/traced-later", new MutexDriver(), LockOptions.defaults()).threadOwned();
-            Observation request = Observation.start("request", registry);
-            CompletableFuture<Lease> asked;
-            try (Observation.Scope scope = request.openScope()) {
-                asked = lock.acquireAsync();
-            }
-            asked.get(40, TimeUnit.SECONDS).closeAsync().get(40, TimeUnit.SECONDS);
-            request.stop();
-            await().until(() -> told.size() == 3);
-            assertThat(told)
-                    .filteredOn(line -> line.startsWith("zkrecipes."))
-                    .hasSize(2)
-                    .allSatisfy(line -> assertThat(line).contains(" in request "));
+        ZooKeeperClient client = client(settings().observer(new LockObservations(registry)));
+        InterProcessLock lock =
+                new LockInternals(client, "/traced-later", new MutexDriver(), LockOptions.defaults()).threadOwned();
+        Observation request = Observation.start("request", registry);
+        CompletableFuture<Lease> asked;
+        try (Observation.Scope scope = request.openScope()) {
+            asked = lock.acquireAsync();
         }
+        asked.get(120, TimeUnit.SECONDS).closeAsync().get(120, TimeUnit.SECONDS);
+        request.stop();
+        await().until(() -> told.size() == 3);
+        assertThat(told)
+                .filteredOn(line -> line.startsWith("zkrecipes."))
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line).contains(" in request "));
     }
 }

@@ -14,9 +14,8 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,35 +27,19 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.support.LockException;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What ShedLock's own tests do not ask. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class ZooKeeperLockProviderIT {
+class ZooKeeperLockProviderIT extends ServerStage {
     private static final Duration LONG = Duration.ofMinutes(10);
-
-    private final EmbeddedZooKeeper server;
     private ZooKeeperClient client;
     private ZooKeeperClient other;
 
-    ZooKeeperLockProviderIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        client = TestClients.connect(server.connectString(), Duration.ofSeconds(60));
-        other = TestClients.connect(server.connectString(), Duration.ofSeconds(60));
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
+        client = client();
+        other = client();
     }
 
     private static ZooKeeperLockProvider on(ZooKeeperClient used) {
@@ -130,10 +113,7 @@ class ZooKeeperLockProviderIT {
 
     /** Has a client that waits for jobs until they end. */
     private ZooKeeperClient closesAfter(Duration time) throws InterruptedException {
-        return TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .closeTimeout(time));
+        return TestClients.connect(settings().closeTimeout(time));
     }
 
     @Test
@@ -143,7 +123,7 @@ class ZooKeeperLockProviderIT {
         CompletableFuture<Void> closed = CompletableFuture.runAsync(patient::close);
         Soon.await().until(() -> isRefused(patient));
         assertThat(isFree("works")).isFalse();
-        assertThat(patient.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        Soon.await().until(() -> patient.connectionState() == ConnectionState.CONNECTED);
         assertThat(closed).isNotDone();
         lock.unlock();
         Soon.get(closed);
@@ -254,11 +234,9 @@ class ZooKeeperLockProviderIT {
 
     @Test
     void namespace_isThatOfTheClient() throws InterruptedException {
-        try (ZooKeeperClient tenant = TestClients.connect(
-                ZooKeeperClient.builder().connectString(server.connectString()).namespace("/tenant"))) {
-            assertThat(on(tenant).lock(job("report", LONG, Duration.ZERO))).isPresent();
-            assertThat(server.children("/tenant/jobs/report")).hasSize(1);
-        }
+        ZooKeeperClient tenant = client(settings().namespace("/tenant"));
+        assertThat(on(tenant).lock(job("report", LONG, Duration.ZERO))).isPresent();
+        assertThat(server.children("/tenant/jobs/report")).hasSize(1);
     }
 
     @Test

@@ -210,7 +210,7 @@ class ApplicationIT {
                 .asString()
                 .contains("the lock /shop/orders/7 stayed busy", "the application is stopping");
         await().until(() -> nodes("/shop/orders/7") == 1);
-        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
         assertThat(holds).isNotDone();
         orders.mayEnd().release();
         await().until(() -> !closing.isAlive());

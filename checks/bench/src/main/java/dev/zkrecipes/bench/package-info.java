@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** {@code bin/bench}: this library beside Apache Curator and ZooKeeper's own client. */
+/**
+ * The commands {@code bin/bench}, {@code bin/bench scale} and {@code bin/faults}: {@link dev.zkrecipes.bench.Bench} is
+ * the first, and starts the others.
+ */
 @NullMarked
 package dev.zkrecipes.bench;
 

@@ -11,7 +11,6 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.mutex.InterProcessMutex;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -31,7 +30,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
@@ -62,16 +60,6 @@ public final class ConnectOptions {
     public static final Duration CONNECT_LIMIT = Duration.ofSeconds(15);
 
     private static final Duration SHORTEST_SESSION = Duration.ofMillis(100);
-
-    /** The part of the client's message that says what it found out about its servers. */
-    private static final Pattern FOUND_OUT =
-            Pattern.compile("\\((?:never since the client was made|since the connection was lost): (.*?); the log of");
-
-    /** The path of the lock that is requested only for the message of the error. */
-    private static final String UNREACHABLE = "/unreachable";
-    /** The end of that message, which is about the lock at {@link #UNREACHABLE}. */
-    private static final Pattern OF_THAT_LOCK =
-            Pattern.compile(": (there is no connection to ZooKeeper, )?[^:]*the lock " + UNREACHABLE + " .*");
 
     private static final Pattern RIGHTS = Pattern.compile("[^:,]+:[^,]*:[cdrwa]+(,[^:,]+:[^,]*:[cdrwa]+)*");
 
@@ -341,31 +329,15 @@ public final class ConnectOptions {
                 + " servers): check --auth-file, --auth, and the SASL settings in --config");
     }
 
-    /**
-     * Builds the error for a client that did not connect in time. The client tries to find out the reason meanwhile,
-     * and tells it only in the error of a request for a lock. So this method requests a lock, and takes the reason
-     * from the message.
-     */
+    /** The error for a client that did not connect in time, with the reason if the client has found it out. */
     private LockException notConnected(ZooKeeperClient client, Duration limit) {
-        String found =
-                "check that the servers run and that the address, the port and the TLS settings are right; zklock"
-                        + " doctor asks each of them";
-        try {
-            new InterProcessMutex(client, UNREACHABLE).tryAcquire();
-        } catch (LockException e) {
-            String whole = String.valueOf(e.getMessage());
-            String message = OF_THAT_LOCK.matcher(whole).replaceFirst("");
-            Matcher ofServers = FOUND_OUT.matcher(whole);
-            if (ofServers.find()) {
-                found = ofServers.group(1);
-            } else if (e instanceof LockAccessException) {
-                return new LockAccessException(message, e);
-            } else if (e.getCause() != null) {
-                found = message;
-            }
-        }
-        return new LockConnectionException(
-                "no server of " + servers + " answered within " + limit.toMillis() / 1e3 + " s: " + found);
+        LockException trouble = client.connectionTrouble()
+                .orElseGet(() -> new LockConnectionException("check that the servers run and that the address, the port"
+                        + " and the TLS settings are right; zklock doctor asks each of them"));
+        return trouble instanceof LockAccessException
+                ? trouble
+                : new LockConnectionException("no server of " + servers + " answered within " + limit.toMillis() / 1e3
+                        + " s: " + trouble.getMessage());
     }
 
     /**
@@ -448,7 +420,7 @@ public final class ConnectOptions {
     private Given hosts(Optional<ClientFile> settings, String file) {
         Optional<Given> inFile = settings.flatMap(ClientFile::connectString)
                 .map(hosts -> new Given(hosts, file + ": " + ClientFile.CONNECT));
-        Optional<Given> inEnvironment = variable(CONNECT);
+        Optional<Given> inEnvironment = given(CONNECT);
         return Optional.ofNullable(connect)
                 .map(hosts -> new Given(hosts, "--connect"))
                 .or(() -> config == null ? inEnvironment : inFile)
@@ -466,7 +438,7 @@ public final class ConnectOptions {
             all.addAll(checked(file.source(), () -> Credential.read(path(file.value()), "the file")));
             warnOfReaders(path(file.value()));
         });
-        variable(AUTH)
+        given(AUTH)
                 .ifPresent(lines -> all.addAll(checked(
                         lines.source(),
                         () -> Credential.parseLines(lines.value().lines().toList(), "its value"))));
@@ -496,14 +468,21 @@ public final class ConnectOptions {
     }
 
     private Optional<Given> given(@Nullable String value, String option, String variable) {
-        return Optional.ofNullable(value).map(each -> new Given(each, option)).or(() -> variable(variable));
+        return Optional.ofNullable(value).map(each -> new Given(each, option)).or(() -> given(variable));
     }
 
-    /** Reads an environment variable. An empty variable counts as unset. */
-    private Optional<Given> variable(String name) {
-        return Optional.ofNullable(environment.get(name))
-                .filter(value -> !value.isBlank())
-                .map(value -> new Given(value, "$" + name));
+    private Optional<Given> given(String variable) {
+        return variable(variable).map(value -> new Given(value, "$" + variable));
+    }
+
+    /**
+     * Reads an environment variable.
+     *
+     * @param name the name of the variable
+     * @return its value; empty if it is not set or blank
+     */
+    public Optional<String> variable(String name) {
+        return Optional.ofNullable(environment.get(name)).filter(value -> !value.isBlank());
     }
 
     /** Turns an invalid value into an error that names the value's source. */

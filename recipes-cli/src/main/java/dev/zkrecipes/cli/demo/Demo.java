@@ -39,7 +39,7 @@ final class Demo {
     /** How long the victim idles with the lock before it is killed, long enough to be seen in the picture. */
     private static final Duration IDLE = Duration.ofMillis(700);
 
-    private static final Duration START_LIMIT = Duration.ofSeconds(60);
+    private static final Duration START_LIMIT = Duration.ofMinutes(5);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
     private static final Duration AFTERMATH = Duration.ofSeconds(2);
     /** How much time the picture shows before the victim idles, and after the take-over. */
@@ -47,7 +47,6 @@ final class Demo {
 
     private static final int ATTEMPTS = 5;
 
-    private final DemoRecipe recipe;
     private final Duration time;
     private final List<String> workerCommand;
     private final PrintWriter out;
@@ -71,8 +70,7 @@ final class Demo {
      * Starts the server of a demo that lasts {@code time}, or longer if the take-over is late. {@code workerCommand}
      * starts a worker when the worker's arguments are appended to it.
      */
-    Demo(DemoRecipe recipe, Duration time, List<String> workerCommand, PrintWriter out) throws IOException {
-        this.recipe = recipe;
+    Demo(Duration time, List<String> workerCommand, PrintWriter out) throws IOException {
         this.time = time;
         this.workerCommand = workerCommand;
         this.out = out;
@@ -121,13 +119,12 @@ final class Demo {
 
     /** Starts the workers, plays the demo, stops the workers, and returns the checks of what has happened. */
     private List<Check> play() throws IOException, InterruptedException {
-        ledger.create(recipe.things);
-        out.println("zklock demo " + recipe + ": " + WORKERS + " processes, " + recipe.title + ", one kill -9");
+        ledger.create();
+        out.println("zklock demo: " + WORKERS + " processes, a mutex, one kill -9");
         tell("server", "at " + server.connectString() + ", in this process");
         for (int worker = 1; worker <= WORKERS; worker++) {
             List<String> command = new ArrayList<>(workerCommand);
-            command.addAll(List.of(recipe.toString(), String.valueOf(worker)));
-            command.addAll(List.of(server.connectString(), folder.toString()));
+            command.addAll(List.of(String.valueOf(worker), server.connectString(), folder.toString()));
             tell("w" + worker, "process " + start(command));
         }
         while (troubles.isEmpty() && !isOver(System.nanoTime())) {
@@ -144,15 +141,9 @@ final class Demo {
         }
         tell("all", "asked to stop");
         stop();
-        List<Long> counts = new ArrayList<>();
-        List<String> left = new ArrayList<>();
-        for (int thing = 0; thing < recipe.things; thing++) {
-            counts.add(ledger.count(thing));
-            left.addAll(server.children(DemoRecipe.path(thing)));
-        }
-        List<Check> checks = new ArrayList<>(new DemoVerdict(recipe, entries).checks(counts));
+        List<Check> checks = new ArrayList<>(new DemoVerdict(entries).checks(ledger.count()));
         checks.add(check("processes", troubles, "all ended in order but the one that was killed"));
-        checks.add(check("nodes", left, "none is left"));
+        checks.add(check("nodes", server.children(DemoWorker.LOCK), "none is left"));
         return checks;
     }
 
@@ -259,7 +250,7 @@ final class Demo {
                 .orElse(last);
         out.println();
         out.println("  who held, from " + show(Duration.ofNanos(from - begun)) + " to "
-                + show(Duration.ofNanos(to - begun)) + " (" + recipe.marks + ", = idles, x killed, . waits)");
+                + show(Duration.ofNanos(to - begun)) + " (# holds, = idles, x killed, . waits)");
         Picture.of(entries, from, to).forEach(out::println);
         out.println();
     }

@@ -18,7 +18,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
@@ -27,9 +26,9 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "demo",
-        header = "Shows the recipes at work among processes.",
+        header = "Shows a lock at work among processes.",
         description = {
-            "Four processes share files under a lock, without any other protection, on a server of their own. One of them is "
+            "Four processes share a file under a mutex, without any other protection, on a server of their own. One of them is "
                     + "killed (kill -9) while it holds. A picture shows who held when, and the verdict is that of the files.",
             ""
         },
@@ -46,17 +45,10 @@ import picocli.CommandLine.Spec;
             "130:interrupted with Ctrl-C; nothing is left behind"
         },
         footerHeading = "%nExamples:%n",
-        footer = {"  zklock demo", "  zklock demo semaphore --seconds=30"})
+        footer = {"  zklock demo", "  zklock demo --seconds=30"})
 public final class DemoCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
-
-    @Parameters(
-            arity = "0..1",
-            paramLabel = "RECIPE",
-            defaultValue = "mutex",
-            description = "What to show: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
-    private DemoRecipe recipe = DemoRecipe.MUTEX;
 
     @Option(
             names = "--seconds",
@@ -75,9 +67,8 @@ public final class DemoCommand implements Callable<Integer> {
         }
         PrintWriter out = spec.commandLine().getOut();
         try {
-            boolean passed = new Demo(
-                            recipe, Duration.ofSeconds(seconds), workerCommand(ZkLock.class, "demo", "worker"), out)
-                    .run();
+            boolean passed =
+                    new Demo(Duration.ofSeconds(seconds), workerCommand(ZkLock.class, "demo", "worker"), out).run();
             return passed ? ExitCodes.OK : ExitCodes.FAILED;
         } catch (CancellationException e) {
             return ExitCodes.SIGNALLED; // the JVM ends with its own code for the signal

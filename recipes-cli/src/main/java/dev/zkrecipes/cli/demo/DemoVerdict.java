@@ -4,7 +4,6 @@
 package dev.zkrecipes.cli.demo;
 
 import dev.zkrecipes.cli.demo.Ledger.Entry;
-import dev.zkrecipes.cli.demo.Ledger.Share;
 import dev.zkrecipes.cli.demo.Ledger.What;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,8 +14,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges a demo by its files, the ledger and the counters. It asks neither the locks nor the server,
- * because these are under test.
+ * Judges a demo by its files, the ledger and the counter. It asks neither the lock nor the server, because these are
+ * under test.
  */
 final class DemoVerdict {
     /** How late a busy machine may be. */
@@ -29,7 +28,6 @@ final class DemoVerdict {
     static final Duration TAKE_OVER_LIMIT =
             DemoWorker.SESSION_TIMEOUT.plus(Demo.TICK).plus(SLACK);
 
-    private final DemoRecipe recipe;
     private final List<Entry> entries;
     private final List<Hold> holds = new ArrayList<>();
 
@@ -46,23 +44,21 @@ final class DemoVerdict {
      * A hold, from the line of the ledger with which it begins to the line with which it ends.
      *
      * @param in the first line
-     * @param share what the worker held
      * @param first the index of the first line
      * @param last the index of the last line, or the number of lines if the hold did not end
      * @param end what happened in the last line; {@code IN} if the hold did not end
      */
-    private record Hold(Entry in, Share share, int first, int last, What end) {
+    private record Hold(Entry in, int first, int last, What end) {
         boolean isAt(int index) {
             return first <= index && index < last;
         }
 
         String show() {
-            return "w" + in.worker() + " (" + share + ")";
+            return "w" + in.worker() + " (token " + in.token() + ")";
         }
     }
 
-    DemoVerdict(DemoRecipe recipe, List<Entry> entries) {
-        this.recipe = recipe;
+    DemoVerdict(List<Entry> entries) {
         this.entries = entries;
         Map<Integer, Integer> inside = new TreeMap<>();
         for (int i = 0; i < entries.size(); i++) {
@@ -79,90 +75,56 @@ final class DemoVerdict {
     /** Adds a hold. {@code first} is null if the worker lost its lease before it had written that it was in. */
     private void close(@Nullable Integer first, int last, What end) {
         // A hold that was found to be lost may overlap with others. That breaks no rule, because its worker has
-        // written nothing to the counters.
+        // written nothing to the counter.
         if (first != null && end != What.LOST) {
-            Entry in = entries.get(first);
-            holds.add(new Hold(in, in.share(), first, last, end));
+            holds.add(new Hold(entries.get(first), first, last, end));
         }
     }
 
-    List<Check> checks(List<Long> counts) {
+    List<Check> checks(long count) {
         holds.sort((a, b) -> Integer.compare(a.first(), b.first()));
-        return List.of(rule(), counters(counts), tokens(), takeOver());
+        return List.of(rule(), updates(count), tokens(), takeOver());
     }
 
-    /** Checks at the beginning of each hold that all workers that hold at that time may hold together. */
+    /** Checks that nobody else held at the beginning of a hold. */
     private Check rule() {
-        long most = 0;
         List<String> violations = new ArrayList<>();
         for (Hold hold : holds) {
-            List<Hold> together =
-                    holds.stream().filter(each -> each.isAt(hold.first())).toList();
-            most = Math.max(most, together.size());
-            for (int thing : hold.share().things()) {
-                List<Hold> here = together.stream()
-                        .filter(each -> each.share().things().contains(thing))
-                        .toList();
-                if (here.stream().mapToInt(each -> each.share().amount()).sum() > recipe.capacity) {
-                    violations.add(String.join(
-                            " beside ", here.stream().map(Hold::show).toList()));
-                }
+            List<String> together = holds.stream()
+                    .filter(each -> each.isAt(hold.first()))
+                    .map(Hold::show)
+                    .toList();
+            if (together.size() > 1) {
+                violations.add(String.join(" beside ", together));
             }
         }
         long workers = holds.stream().map(hold -> hold.in().worker()).distinct().count();
         String found = violations.isEmpty()
-                ? holds.size() + " holds, " + workers + " processes, " + most + " at once"
+                ? holds.size() + " holds, " + workers + " processes"
                 : "violated " + violations.size() + " times, first by " + violations.get(0);
-        return new Check(workers > 1 && violations.isEmpty(), "rule", recipe.rule + ": " + found);
+        return new Check(workers > 1 && violations.isEmpty(), "rule", "one at a time: " + found);
     }
 
-    /**
-     * Checks that no update of a counter was lost. Each worker that had the whole of a thing and wrote that it was
-     * out has added one to the counter of that thing.
-     */
-    private Check counters(List<Long> counts) {
-        List<Long> made = new ArrayList<>();
-        for (int i = 0; i < counts.size(); i++) {
-            int thing = i;
-            made.add(holds.stream()
-                    .filter(hold -> hold.end() == What.OUT && isWhole(hold))
-                    .filter(hold -> hold.share().things().contains(thing))
-                    .count());
-        }
-        boolean equal = made.equals(counts);
+    /** Checks that no update of the counter was lost: each worker that wrote that it was out has added one. */
+    private Check updates(long count) {
+        long made = holds.stream().filter(hold -> hold.end() == What.OUT).count();
         return new Check(
-                equal && sum(made) > 0,
+                count == made && made > 0,
                 "updates",
-                sum(counts) + " counted " + (equal ? "=" : "but") + " " + sum(made) + " made by those who held alone");
+                count + " counted " + (count == made ? "=" : "but") + " " + made + " made under the lock");
     }
 
-    private static long sum(List<Long> all) {
-        return all.stream().mapToLong(Long::longValue).sum();
-    }
-
-    /** Whether a hold has the full capacity of its things, so that it excludes every other hold of them. */
-    private boolean isWhole(Hold hold) {
-        return hold.share().amount() == recipe.capacity;
-    }
-
-    /** Checks that the token of a hold is greater than the tokens of all earlier holds that exclude it. */
+    /** Checks that the token of each hold is greater than that of the hold before. */
     private Check tokens() {
-        for (Hold later : holds) {
-            for (Hold earlier : holds) {
-                boolean excluded = (isWhole(earlier) || isWhole(later))
-                        && earlier.share().things().stream()
-                                .anyMatch(later.share().things()::contains);
-                if (earlier.first() < later.first()
-                        && excluded
-                        && earlier.in().token() >= later.in().token()) {
-                    return new Check(
-                            false,
-                            "tokens",
-                            "w" + later.in().worker() + " came with "
-                                    + later.in().token() + " after w"
-                                    + earlier.in().worker() + " with "
-                                    + earlier.in().token());
-                }
+        for (int i = 1; i < holds.size(); i++) {
+            Entry earlier = holds.get(i - 1).in();
+            Entry later = holds.get(i).in();
+            if (earlier.token() >= later.token()) {
+                return new Check(
+                        false,
+                        "tokens",
+                        "w" + later.worker() + " came with " + later.token() + " after w" + earlier.worker() + " with "
+                                + earlier.token());
             }
         }
         return new Check(true, "tokens", "fencing tokens rose from holder to holder");
@@ -184,7 +146,7 @@ final class DemoVerdict {
                         + " (session, tick and a second)");
     }
 
-    /** The first hold after the kill. It is the take-over, because the victim held everything. */
+    /** The first hold after the kill. It is the take-over, because the victim held the lock. */
     static Optional<Entry> heir(List<Entry> entries) {
         return entries.stream()
                 .dropWhile(entry -> entry.what() != What.KILLED)

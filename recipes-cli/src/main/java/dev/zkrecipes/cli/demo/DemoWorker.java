@@ -9,15 +9,13 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -37,29 +35,29 @@ final class DemoWorker implements Callable<Integer> {
     /** A short time-out, so that the take-over comes soon after the kill. */
     static final Duration SESSION_TIMEOUT = Duration.ofSeconds(3);
 
-    @Parameters(index = "0")
-    private DemoRecipe recipe = DemoRecipe.MUTEX;
+    /** The path of the lock that protects the counter. */
+    static final String LOCK = "/demo/lock";
 
-    @Parameters(index = "1")
+    @Parameters(index = "0")
     private int number;
 
-    @Parameters(index = "2")
+    @Parameters(index = "1")
     private String servers = "";
 
-    @Parameters(index = "3")
+    @Parameters(index = "2")
     private Path folder = Path.of("");
 
-    private final BiFunction<ZooKeeperClient, Boolean, DemoRecipe.Turn> turns;
+    private final String path;
     private volatile boolean stopped;
 
     /** Called by picocli. */
     DemoWorker() {
-        this.turns = (client, alone) -> recipe.turn(client, alone);
+        this(LOCK);
     }
 
-    /** Takes other turns than those of the recipe: a test can give it locks that do not work. */
-    DemoWorker(BiFunction<ZooKeeperClient, Boolean, DemoRecipe.Turn> turns) {
-        this.turns = turns;
+    /** Locks another path: a test can have workers that do not exclude each other. */
+    DemoWorker(String path) {
+        this.path = path;
     }
 
     @Override
@@ -73,9 +71,9 @@ final class DemoWorker implements Callable<Integer> {
                 .sessionTimeout(SESSION_TIMEOUT)
                 .ownerLabel("zklock demo, w" + number)
                 .build()) {
+            InterProcessMutex mutex = new InterProcessMutex(client, path);
             for (int turn = 1; !stopped; turn++) {
-                boolean last = number == VICTIM && turn == LAST_TURN;
-                play(turns.apply(client, last), last, ledger);
+                play(mutex, number == VICTIM && turn == LAST_TURN, ledger);
                 TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(2, 40));
             }
         } catch (LockException | IOException e) {
@@ -86,47 +84,31 @@ final class DemoWorker implements Callable<Integer> {
     }
 
     /**
-     * Takes one turn: acquires a lock, and reads the counters at its beginning and its end. The ledger gets a line
-     * after the acquire and another before the release, so holds that overlap show there.
+     * Takes one turn: acquires the lock, reads the counter at the beginning and the end, and adds one to it. The ledger
+     * gets a line after the acquire and another before the release, so holds that overlap show there.
      */
-    private void play(DemoRecipe.Turn turn, boolean last, Ledger ledger) throws IOException, InterruptedException {
+    private void play(InterProcessMutex mutex, boolean last, Ledger ledger) throws IOException, InterruptedException {
         ledger.add(number, What.ASKS, "");
-        try (Lease lease = turn.lock().acquire()) {
-            Ledger.Share share = turn.share();
-            ledger.add(number, What.IN, lease.fencingToken() + " " + share);
+        try (Lease lease = mutex.acquire()) {
+            ledger.add(number, What.IN, String.valueOf(lease.fencingToken()));
             if (last) {
                 ledger.add(number, What.IDLES, "");
                 TimeUnit.MINUTES.sleep(1); // the demo kills this process long before that
             }
-            List<Long> found = new ArrayList<>();
-            for (int thing : share.things()) {
-                found.add(ledger.count(thing));
-            }
+            long found = ledger.count();
             TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(20, 120));
             if (!lease.isValid()) {
                 ledger.add(number, What.LOST, "");
                 return;
             }
-            for (int i = 0; i < found.size(); i++) {
-                count(ledger, share, share.things().get(i), found.get(i));
+            long count = ledger.count();
+            if (count != found) {
+                throw new IOException("the counter went from " + found + " to " + count + " under its lock");
             }
+            ledger.setCount(found + 1);
             ledger.add(number, What.OUT, "");
         } catch (LockLostException e) {
             ledger.add(number, What.LOST, ""); // the worker had not written yet that it was in
-        }
-    }
-
-    /**
-     * Checks that nobody has changed a counter during this hold. A worker that holds the whole of a thing then adds
-     * one; a worker that holds a part of it only looks.
-     */
-    private void count(Ledger ledger, Ledger.Share share, int thing, long found) throws IOException {
-        long count = ledger.count(thing);
-        if (count != found) {
-            throw new IOException("counter " + thing + " went from " + found + " to " + count + " under its lock");
-        }
-        if (share.amount() == recipe.capacity) {
-            ledger.setCount(thing, found + 1);
         }
     }
 

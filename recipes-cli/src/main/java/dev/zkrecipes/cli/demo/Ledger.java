@@ -9,15 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The files that all processes of a demo share: the ledger, in which each process writes what it does, and a counter
- * for each thing that the locks protect.
+ * The files that all processes of a demo share: the ledger, in which each process writes what it does, and the counter
+ * that the lock protects.
  *
  * <p>Each line of the ledger is one append. So the order of the lines is the order of the events, whether or not the
- * locks work. A worker writes that it is in after it has acquired a lock, and that it is out before it releases the
+ * lock works. A worker writes that it is in after it has acquired the lock, and that it is out before it releases the
  * lock: so if two holds overlap in the ledger, they really did overlap.
  */
 final class Ledger {
@@ -26,54 +25,20 @@ final class Ledger {
 
     /** What can happen to a worker. */
     enum What {
-        /** The worker asks for a lock. */
+        /** The worker asks for the lock. */
         ASKS,
-        /** It holds the lock; the text has its fencing token and its {@link Share}. */
+        /** It holds the lock; the text is its fencing token. */
         IN,
         /** It holds the lock and does nothing until it is killed. */
         IDLES,
         /** It has done its work and is about to release the lock. */
         OUT,
-        /** It has lost its lease, and gives up without having written to the counters. */
+        /** It has lost its lease, and gives up without having written to the counter. */
         LOST,
         /** It cannot continue; the text says why. */
         FAILS,
         /** The demo has killed it. */
         KILLED
-    }
-
-    /**
-     * What a worker holds. Each thing that the locks of a demo protect has a capacity, such as the permits of a
-     * semaphore. Together the workers may hold no more of it than that.
-     *
-     * @param mark the character for it in the picture
-     * @param amount how much of each thing the worker holds
-     * @param things the numbers of these things, counted from 0
-     */
-    record Share(char mark, int amount, List<Integer> things) {
-        Share {
-            things = List.copyOf(things);
-        }
-
-        static Share of(char mark, int amount) {
-            return new Share(mark, amount, List.of(0));
-        }
-
-        static Share parse(String text) {
-            String[] words = text.split(" ", -1);
-            List<Integer> things = new ArrayList<>();
-            for (String thing : words[2].split(",", -1)) {
-                things.add(Integer.valueOf(thing));
-            }
-            return new Share(words[0].charAt(0), Integer.parseInt(words[1]), things);
-        }
-
-        /** The form that {@link #parse} reads, such as {@code # 1 0,3}. */
-        @Override
-        public String toString() {
-            return mark + " " + amount + " "
-                    + String.join(",", things.stream().map(String::valueOf).toList());
-        }
     }
 
     /**
@@ -86,11 +51,7 @@ final class Ledger {
      */
     record Entry(int worker, What what, String text, long at) {
         long token() {
-            return Long.parseLong(text.substring(0, text.indexOf(' ')));
-        }
-
-        Share share() {
-            return Share.parse(text.substring(text.indexOf(' ') + 1));
+            return Long.parseLong(text);
         }
     }
 
@@ -102,11 +63,9 @@ final class Ledger {
      * Creates the files. The demo calls this once, and no other method creates a file: a worker that outlives the
      * demo must not create one again in a folder that was cleaned up.
      */
-    void create(int things) throws IOException {
+    void create() throws IOException {
         Files.createFile(file());
-        for (int thing = 0; thing < things; thing++) {
-            Files.writeString(counter(thing), "0");
-        }
+        Files.writeString(counter(), "0");
     }
 
     /** Appends a line, in one write. */
@@ -137,28 +96,28 @@ final class Ledger {
         }
     }
 
-    long count(int thing) throws IOException {
-        String count = Files.readString(counter(thing));
+    long count() throws IOException {
+        String count = Files.readString(counter());
         try {
             return Long.parseLong(count);
         } catch (NumberFormatException e) {
-            throw new IOException("counter " + thing + " is \"" + count + "\"", e);
+            throw new IOException("the counter is \"" + count + "\"", e);
         }
     }
 
     /**
-     * Sets a counter. This is not atomic, on purpose: only the lock keeps others from reading or writing meanwhile.
+     * Sets the counter. This is not atomic, on purpose: only the lock keeps others from reading or writing meanwhile.
      */
-    void setCount(int thing, long count) throws IOException {
+    void setCount(long count) throws IOException {
         Files.writeString(
-                counter(thing), String.valueOf(count), StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
+                counter(), String.valueOf(count), StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
     }
 
     private Path file() {
         return folder.resolve("ledger");
     }
 
-    private Path counter(int thing) {
-        return folder.resolve("counter-" + thing);
+    private Path counter() {
+        return folder.resolve("counter");
     }
 }

@@ -40,7 +40,7 @@ final class Picture {
     private static char mark(Entry entry) {
         return switch (entry.what()) {
             case ASKS -> '.';
-            case IN -> entry.share().mark();
+            case IN -> '#';
             case IDLES -> '=';
             case KILLED -> 'x';
             case OUT, LOST, FAILS -> ' ';

@@ -51,9 +51,16 @@ public final class HoldCommand implements Callable<Integer> {
     private int pid;
 
     @Mixin
-    private LockingOptions options = new LockingOptions();
+    private final LockingOptions options;
 
-    HoldCommand() {}
+    /** Called by picocli. */
+    HoldCommand() {
+        this(new LockingOptions());
+    }
+
+    HoldCommand(LockingOptions options) {
+        this.options = options;
+    }
 
     @Override
     public Integer call() {

@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.cli.run;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import com.google.common.base.Splitter;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
@@ -12,6 +10,7 @@ import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.cli.run.Settings.Reaction;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -24,22 +23,15 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.io.PrintWriter;
-import java.lang.ProcessBuilder.Redirect;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
@@ -61,7 +53,6 @@ import org.jspecify.annotations.Nullable;
  * it does not answer in time, and the keeper ends the command in its place.
  */
 public final class Keeper {
-    private static final String LAUNCHER = "zklock.launcher";
     private static final String VERBOSE_LOG = "org.slf4j.simpleLogger.log.dev.zkrecipes.core";
     /** How often the launcher asks whether the lock is lost, within one session time-out. */
     private static final int ASKED_IN_A_SESSION = 12;
@@ -75,14 +66,10 @@ public final class Keeper {
     /** The number of the signal TERM. */
     private static final int TERM = 15;
 
-    // Parts of messages of core: why a lease is lost, and the kind of a node that belongs to another recipe.
-    private static final Pattern REASON = Pattern.compile("\\(node [^)]*\\): (.*?)(;|$)");
-    private static final Pattern NODE_OF_ANOTHER = Pattern.compile("-(lock-|latch-|__READ__|__WRIT__|lease\\.)");
-
     private final Settings settings;
     private final ConnectOptions connection;
     private final PrintWriter err;
-    private final PrintStream launcher = new PrintStream(System.out, true, UTF_8);
+    private final Launcher launcher;
     private long begin = System.nanoTime(); // of the wait for the lock, in the present term of lead
     private String runs = "command"; // or "script", for messages
 
@@ -97,9 +84,10 @@ public final class Keeper {
     private OptionalInt commandCode = OptionalInt.empty(); // set once the command has ended
     private @Nullable Lease kept; // the lease about which the launcher may ask
 
-    Keeper(Settings settings, ConnectOptions connection, PrintWriter err) {
+    Keeper(Settings settings, ConnectOptions connection, Launcher launcher, PrintWriter err) {
         this.settings = settings;
         this.connection = connection;
+        this.launcher = launcher;
         this.err = err;
     }
 
@@ -109,7 +97,7 @@ public final class Keeper {
      */
     int run(ZooKeeperClientBuilder builder, int words, int script) {
         runs = words == 0 ? "script" : "command";
-        if (System.getProperty(LAUNCHER) == null) {
+        if (!launcher.isThere()) {
             warn("the jar alone runs no command: start it by bin/zklock");
             return ExitCodes.INTERNAL;
         }
@@ -117,7 +105,7 @@ public final class Keeper {
             // zklock reports errors itself, each in one line.
             System.setProperty(VERBOSE_LOG, "off");
         }
-        say("command " + words + " " + Seconds.show(settings.grace()) + " " + ends() + " " + script);
+        launcher.say("command " + words + " " + Seconds.show(settings.grace()) + " " + ends() + " " + script);
         Thread loading = NeededClasses.load();
         Thread main = Thread.currentThread();
         Thread listener = new Thread(() -> listen(main), "listens to the launcher");
@@ -151,22 +139,16 @@ public final class Keeper {
      * @return the exit code
      */
     public static int end(int code) {
-        if (System.getProperty(LAUNCHER) != null) {
-            System.out.print("+end " + code + "\n");
-            System.out.flush();
+        Launcher launcher = Launcher.ofThisJvm();
+        if (launcher.isThere()) {
+            launcher.say("end " + code);
         }
         return code;
     }
 
     /** Reads the launcher's lines. If they end before anything runs under the lock, it interrupts the main thread. */
     private void listen(Thread main) {
-        try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                hear(line);
-            }
-        } catch (IOException e) {
-            // A broken pipe means the same as its end: the launcher is gone.
-        }
+        launcher.listen(this::hear);
         synchronized (this) {
             gone = true;
             notifyAll();
@@ -184,7 +166,7 @@ public final class Keeper {
                 refused |= isKnownLost();
                 if (!refused) {
                     target = words.subList(1, words.size());
-                    say("watched");
+                    launcher.say("watched");
                 }
             }
             case "ending" -> heard = true;
@@ -192,7 +174,7 @@ public final class Keeper {
                 commandCode = OptionalInt.of(Integer.parseInt(words.get(1)));
                 again = words.size() > 2 && settings.pause().isPresent();
             }
-            case "ask" -> say(isKnownLost() ? "stop" : "alive");
+            case "ask" -> launcher.say(isKnownLost() ? "stop" : "alive");
             default -> throw new IllegalStateException(line);
         }
         notifyAll();
@@ -211,7 +193,8 @@ public final class Keeper {
                 long granted = System.nanoTime();
                 int code = keep(lease.get(), client);
                 if (!forget()) {
-                    return end(code);
+                    launcher.say("end " + code); // it need not wait until the client is closed
+                    return code;
                 }
                 await(() -> gone, settings.pause().orElseThrow().minusNanos(System.nanoTime() - granted));
                 lease = acquire(lock, client);
@@ -226,10 +209,9 @@ public final class Keeper {
      * that command has ended, so the command would wait for itself for ever.
      */
     private void refuseToWaitForOneself(InterProcessLock lock) throws InterruptedException {
-        String session = System.getenv("ZKLOCK_SESSION");
-        String held = System.getenv("ZKLOCK_PATH");
-        if (session == null
-                || held == null
+        String session = connection.variable("ZKLOCK_SESSION").orElse("");
+        String held = connection.variable("ZKLOCK_PATH").orElse("");
+        if (session.isEmpty()
                 || settings.patience().filter(Duration::isZero).isPresent()
                 || Collections.disjoint(
                         Splitter.on(',').splitToList(held), settings.lock().paths())) {
@@ -266,7 +248,7 @@ public final class Keeper {
         heard = false;
         ending = false;
         again = false;
-        say("again");
+        launcher.say("again");
         return true;
     }
 
@@ -301,9 +283,8 @@ public final class Keeper {
     /** Returns which other recipe uses the path, if that is what an error is about. */
     private Optional<LockChoice.Mode> otherKind(LockException error, ZooKeeperClient client)
             throws InterruptedException {
-        Matcher node = NODE_OF_ANOTHER.matcher(String.valueOf(error.getMessage()));
-        if (node.find()) {
-            return Optional.of(LockChoice.Mode.of(node.group(1)));
+        if (error instanceof IncompatibleNodeException other) {
+            return LockChoice.Mode.ofNode(other.node());
         }
         // A semaphore reads the data of the path before its nodes, so its error names no node. The nodes are read
         // here.
@@ -311,11 +292,11 @@ public final class Keeper {
             try {
                 return new InterProcessMutex(client, settings.lock().paths().get(0))
                         .participants().stream().findFirst().map(any -> LockChoice.Mode.MUTEX);
+            } catch (IncompatibleNodeException e) {
+                return LockChoice.Mode.ofNode(e.node())
+                        .filter(mode -> mode != LockChoice.Mode.SEMAPHORE); // otherwise the error is about the limit
             } catch (LockException e) {
-                Matcher found = NODE_OF_ANOTHER.matcher(String.valueOf(e.getMessage()));
-                return found.find() && !found.group(1).equals("lease.") // otherwise the error is about the limit
-                        ? Optional.of(LockChoice.Mode.of(found.group(1)))
-                        : Optional.empty();
+                return Optional.empty();
             }
         }
         return Optional.empty();
@@ -355,15 +336,15 @@ public final class Keeper {
         try (lease) {
             tell("acquired " + settings.lock() + " after " + Seconds.show(sinceBegin()) + " s, fencing token "
                     + lease.fencingToken());
-            say("env ZKLOCK_PATH=" + lease.path());
-            say("env ZKLOCK_FENCE=" + lease.fencingToken());
-            say("env ZKLOCK_SESSION=0x" + Long.toHexString(session));
-            say("env ZKLOCK_NODE="
+            launcher.say("env ZKLOCK_PATH=" + lease.path());
+            launcher.say("env ZKLOCK_FENCE=" + lease.fencingToken());
+            launcher.say("env ZKLOCK_SESSION=0x" + Long.toHexString(session));
+            launcher.say("env ZKLOCK_NODE="
                     + MultiLease.guardsOf(lease).stream().map(Op::getPath).collect(Collectors.joining(",")));
             synchronized (this) {
                 kept = lease;
             }
-            say("granted " + Seconds.show(timeout.dividedBy(ASKED_IN_A_SESSION)));
+            launcher.say("granted " + Seconds.show(timeout.dividedBy(ASKED_IN_A_SESSION)));
             if (!isTaken(timeout)) {
                 warn(settings.lock()
                         + (isKnownLost()
@@ -430,13 +411,12 @@ public final class Keeper {
         return lost;
     }
 
-    /** Returns why a lease is lost, which only the message of an error tells. */
+    /** Returns why a lease is lost, which only an error tells. */
     private static String reason(Lease lease) {
         try {
             lease.fencingToken();
         } catch (LockLostException e) {
-            Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
-            return reason.find() ? reason.group(1) : ExitCodes.message(e);
+            return e.reason();
         } catch (RuntimeException e) {
             // The lease was closed meanwhile.
         }
@@ -458,7 +438,7 @@ public final class Keeper {
             first = ends && !ending && !over.getAsBoolean();
             ending |= first;
             if (first) {
-                say("stop");
+                launcher.say("stop");
             }
         }
         warn(why + "; the " + runs + (ends ? " is being ended" : " continues"));
@@ -498,17 +478,9 @@ public final class Keeper {
 
     /** Ends the command by {@code zklock --end}. Tries again until that succeeds. */
     private void endTarget(List<String> ended) throws InterruptedException {
-        List<String> command =
-                new ArrayList<>(List.of(System.getProperty(LAUNCHER), "--end", Seconds.show(settings.grace())));
-        command.addAll(ended);
         while (true) {
             try {
-                Process end = new ProcessBuilder(command)
-                        .redirectInput(Redirect.PIPE)
-                        .redirectOutput(Redirect.DISCARD)
-                        .redirectError(Redirect.DISCARD)
-                        .start();
-                if (end.waitFor() == 0) {
+                if (launcher.end(Seconds.show(settings.grace()), ended)) {
                     return;
                 }
             } catch (IOException e) {
@@ -534,14 +506,6 @@ public final class Keeper {
 
     private Duration sinceBegin() {
         return Duration.ofNanos(System.nanoTime() - begin);
-    }
-
-    /** Sends a line to the launcher. A plus sign tells it from text for people, such as help. */
-    private void say(String line) {
-        synchronized (launcher) {
-            launcher.print("+" + line + "\n");
-            launcher.flush();
-        }
     }
 
     /** Reports to the user what went wrong. */

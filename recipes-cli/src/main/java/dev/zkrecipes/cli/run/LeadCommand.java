@@ -62,9 +62,16 @@ public final class LeadCommand implements Callable<Integer> {
     private @Nullable Duration pause;
 
     @Mixin
-    private LockingOptions options = new LockingOptions();
+    private final LockingOptions options;
 
-    LeadCommand() {}
+    /** Called by picocli. */
+    LeadCommand() {
+        this(new LockingOptions());
+    }
+
+    LeadCommand(LockingOptions options) {
+        this.options = options;
+    }
 
     @Override
     public Integer call() {

@@ -7,12 +7,14 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The lock that a command line names.
@@ -39,15 +41,16 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             this.option = option;
         }
 
-        /** The mode that creates nodes of a kind. */
-        static Mode of(String kind) {
-            return switch (kind) {
-                case "lock-" -> MUTEX;
-                case "__READ__" -> SHARED;
-                case "__WRIT__" -> EXCLUSIVE;
-                case "latch-" -> LEADER;
-                default -> SEMAPHORE;
-            };
+        /** The mode that creates nodes of such a name; empty for those of a driver or library unknown to zklock. */
+        static Optional<Mode> ofNode(String name) {
+            return LockNode.ofAnyKind(name).flatMap(node -> switch (node.kind()) {
+                case "lock-" -> Optional.of(MUTEX);
+                case "__READ__" -> Optional.of(SHARED);
+                case "__WRIT__" -> Optional.of(EXCLUSIVE);
+                case "latch-" -> Optional.of(LEADER);
+                case "lease." -> Optional.of(SEMAPHORE);
+                default -> Optional.empty();
+            });
         }
     }
 
@@ -60,7 +63,7 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
      * semaphore does not: other permits may be left.
      */
     boolean isKeptOutBy(String kind) {
-        return mode == Mode.SHARED ? Mode.of(kind) != Mode.SHARED : mode != Mode.SEMAPHORE;
+        return mode == Mode.SHARED ? !kind.equals("__READ__") : mode != Mode.SEMAPHORE;
     }
 
     /** Makes the lock object. Sends nothing. */
@@ -77,7 +80,13 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             case MUTEX -> new InterProcessMutex(client, path);
             case SEMAPHORE -> new InterProcessSemaphore(client, path, limit).permits(permits);
             // The queue in which LeaderElection and Curator's LeaderLatch stand, too.
-            case LEADER -> new LockInternals(client, path, new MutexDriver("latch-"), LockOptions.defaults()).unowned();
+            case LEADER ->
+                new LockInternals(
+                                client,
+                                path,
+                                new MutexDriver("latch-"),
+                                LockOptions.defaults().withStandby())
+                        .unowned();
         };
     }
 

@@ -133,6 +133,8 @@ final class LockingOptions {
     @Mixin
     private ConnectOptions connection;
 
+    private final Launcher launcher;
+
     @Option(
             names = {"-h", "--help"},
             usageHelp = true,
@@ -144,11 +146,12 @@ final class LockingOptions {
     private List<String> words = new ArrayList<>();
 
     LockingOptions() {
-        this(new ConnectOptions());
+        this(new ConnectOptions(), Launcher.ofThisJvm());
     }
 
-    LockingOptions(ConnectOptions connection) {
+    LockingOptions(ConnectOptions connection, Launcher launcher) {
         this.connection = connection;
+        this.launcher = launcher;
     }
 
     /** Sets an option without a value, for {@link UsualLine}. Returns whether there is such an option. */
@@ -274,7 +277,7 @@ final class LockingOptions {
         PrintWriter err = parsed == null
                 ? new PrintWriter(System.err, true, Charset.defaultCharset())
                 : parsed.commandLine().getErr();
-        return new Keeper(settings, connection, err).run(builder(), command, script);
+        return new Keeper(settings, connection, launcher, err).run(builder(), command, script);
     }
 
     private ZooKeeperClientBuilder builder() {

@@ -365,7 +365,7 @@ class DoctorIT {
         assertLoginFails(config, "has no section 'Orders'");
         List<String> told = List.of("has no section 'Orders'", "zookeeper.sasl.client=false");
         RunningZkLock.assertRunFailsInTime(
-                folder, Map.of(), 77, told, "--config", config.toString(), "/locks/mine", "--", "true");
+                folder, Map.of(), 77, told, "--config=" + config, "/locks/mine", "--", "true");
         assertThat(server.children("/")).doesNotContain("locks");
     }
 

@@ -17,7 +17,7 @@ enum HoldForm {
     FUNCTION("mkfifo $fifo; h() { $hold >$fifo; }; h & exec 9<$fifo", "bash", "sh", "zsh", "ksh", "mksh"),
     FIFO("mkfifo $fifo; $hold >$fifo & exec 9<$fifo; rm $fifo", "bash", "sh", "ksh", "mksh", "busybox sh", "zsh"),
     FIFO_FOR_BOTH("mkfifo $fifo; exec 9<>$fifo; { $hold >&9 & }", "bash", "sh", "zsh", "ksh", "mksh", "busybox sh"),
-    BY_PID("$hold --pid $$ >$fifo & until [ -s $fifo ]; do sleep 0.1; done; exec 9<$fifo", "bash", "sh", "busybox sh");
+    BY_PID("$hold --pid=$$ >$fifo & until [ -s $fifo ]; do sleep 0.1; done; exec 9<$fifo", "bash", "sh", "busybox sh");
 
     private final String start;
     private final Set<String> shells;
@@ -32,9 +32,9 @@ enum HoldForm {
     }
 
     /** A script that takes the lock, says who it is, and goes on for ever, with children that have the descriptor. */
-    String script(String path, String fifo) {
+    String script(String path, String fifo, String options) {
         return "hold='" + path + "' fifo='" + fifo + "'; "
-                + start.replace("$hold", "\"$ZKLOCK\" hold --grace 1 -w 90 $hold")
+                + start.replace("$hold", "\"$ZKLOCK\" hold " + options + " $hold")
                 + "; read -r fence session node <&9 || exit 3; echo session $session; echo script $$; while :; do sleep 0.1; done";
     }
 }

@@ -78,7 +78,7 @@ class HoldSoakIT {
         HoldLoss loss = HoldLoss.values()[number % HoldLoss.values().length];
         Path own = Files.createTempDirectory(folder, "loss");
         String path = "/soak/" + own.getFileName();
-        String script = form.script(path, own.resolve("fifo").toString());
+        String script = form.script(path, own.resolve("fifo").toString(), "--grace=1 --wait=240");
         try (RunningZkLock running = RunningZkLock.script(own, server, shell, script)) {
             running.number("script");
             List<ProcessHandle> started = running.children();

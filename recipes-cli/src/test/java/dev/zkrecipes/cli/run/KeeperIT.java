@@ -8,16 +8,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,14 +29,15 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The launcher and the JVM beside it: what each does when the other is gone, or stands still. */
+/**
+ * The keeper of a lock, to which a test plays the launcher: what it does when the lock, the session or the server goes,
+ * and when the launcher is gone or stands still.
+ */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Execution(ExecutionMode.CONCURRENT)
 class KeeperIT {
-    private static final String OBEDIENT = "trap 'echo told; exit 3' TERM; echo pid $$; while :; do sleep 0.1; done";
-    private static final String DEAF = "trap '' TERM; echo pid $$; while :; do sleep 0.1; done";
-
-    private static final String TOLD_AND_DEAF = "trap 'echo told' TERM; echo pid $$; while :; do sleep 0.1; done";
+    /** Nothing that could be ended. */
+    private static final String NONE = "group 0 0 0";
 
     @TempDir
     private Path folder;
@@ -42,205 +46,316 @@ class KeeperIT {
         return EmbeddedZooKeeper.builder().tickTime(Duration.ofMillis(200)).start();
     }
 
-    private RunningZkLock run(EmbeddedZooKeeper server, String... arguments) throws IOException, InterruptedException {
-        return RunningZkLock.start(folder, server, arguments);
+    /** A command in a group of its own, which ignores TERM. */
+    private Process deafCommand() throws IOException {
+        Path out = folder.resolve("deaf-command");
+        Process command = new ProcessBuilder("setsid", "sh", "-c", LauncherTest.DEAF)
+                .redirectOutput(out.toFile())
+                .start();
+        await().atMost(RunningZkLock.LIMIT).until(() -> Files.readString(out).endsWith("\n"));
+        return command;
     }
 
-    private static boolean runs(long pid) throws IOException {
-        String state = RunSignalIT.state(pid);
-        return !state.isEmpty() && !state.startsWith("Z");
+    private static void deleteNode(EmbeddedZooKeeper server) {
+        server.deleteNode("/keeper/" + server.children("/keeper").get(0));
     }
+
+    private static long session(PlayedLauncher launcher) {
+        return Long.decode(launcher.environment().get("ZKLOCK_SESSION"));
+    }
+
+    // ---- the launcher is gone, or stands still
 
     @Test
-    void killedKeeper_isALoss() throws IOException, InterruptedException {
+    void launcherThatIsGone_hasItsCommandEnded_beforeTheLockIsFree() throws IOException, InterruptedException {
+        Process command = deafCommand();
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                RunningZkLock zklock = run(server, "run", "/keeper", "sh", "-c", OBEDIENT)) {
-            long pid = zklock.number("pid");
-            zklock.keeper().destroyForcibly();
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
-            assertThat(runs(pid)).isFalse();
-            assertThat(zklock.out()).contains("told");
-            assertThat(zklock.err()).contains("has ended (signal 9); the command is being ended");
-        }
-    }
-
-    @Test
-    void killedKeeper_leavesACommandRunningThatMayOutliveItsLock() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                RunningZkLock zklock =
-                        run(server, "run", "--on-lost=ignore", "/keeper", "sh", "-c", "echo up; read -r x; exit 5")) {
-            zklock.awaitOut("up");
-            zklock.keeper().destroyForcibly();
-            zklock.awaitErr("has ended (signal 9); the command continues");
-            zklock.in().close();
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(5);
-        }
-    }
-
-    /** Nobody could tell it of a loss. */
-    @Test
-    void keeperThatStandsStill_isALoss() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = quickServer();
-                RunningZkLock zklock = run(server, "run", "--session-timeout", "4", "/keeper", "sh", "-c", OBEDIENT)) {
-            long pid = zklock.number("pid");
-            ProcessHandle keeper = zklock.keeper();
-            RunningZkLock.signal("STOP", keeper.pid());
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
-            assertThat(runs(pid)).isFalse();
-            assertThat(zklock.out()).contains("told");
-            assertThat(zklock.err()).containsPattern("has not answered for [0-9.]+ s; the command is being ended");
-            RunningZkLock.awaitGone(keeper.pid());
-        }
-    }
-
-    @Test
-    void launcherThatStandsStill_isNoReasonToEndTheCommand() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.builder()
-                        .tickTime(Duration.ofMillis(600))
-                        .start();
-                RunningZkLock zklock = run(
-                        server,
-                        "run",
-                        "--session-timeout",
-                        "12",
-                        "/keeper",
-                        "sh",
-                        "-c",
-                        "echo pid $$; read -r x; exit 5")) {
-            zklock.number("pid");
-            ProcessHandle keeper = zklock.keeper();
-            for (long each : List.of(keeper.pid(), zklock.pid())) {
-                RunningZkLock.signal("STOP", each);
-            }
-            Thread.sleep(5_000); // longer than the launcher waits for an answer, shorter than the session
-            RunningZkLock.signal("CONT", zklock.pid());
-            RunningZkLock.signal("CONT", keeper.pid());
-            zklock.in().write('\n');
-            zklock.in().close();
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(5);
-        }
-    }
-
-    @Test
-    void launcherThatStandsStillWhileItEndsTheCommand_isReplaced() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                RunningZkLock zklock = run(server, "run", "--grace", "2", "/keeper", "sh", "-c", TOLD_AND_DEAF)) {
-            long pid = zklock.number("pid");
-            server.deleteNode("/keeper/" + server.children("/keeper").get(0));
-            zklock.awaitOut("told");
-            zklock.signal("STOP");
-            await().atMost(RunningZkLock.LIMIT)
-                    .until(() -> RunSignalIT.state(pid).startsWith("Z"));
-            zklock.signal("CONT");
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
-        }
-    }
-
-    @Test
-    void killedLauncher_endsTheCommand_beforeTheLockIsFree() throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                RunningZkLock zklock = run(server, "run", "--grace", "1", "/keeper", "sh", "-c", DEAF)) {
-            long pid = zklock.number("pid");
-            zklock.signal("KILL");
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--grace=1", "/keeper", "x")) {
+            launcher.take("group " + command.pid() + " 0 0");
+            launcher.die();
             await().atMost(RunningZkLock.LIMIT)
                     .pollInterval(Duration.ofMillis(5))
                     .until(() -> server.children("/keeper").isEmpty());
-            assertThat(runs(pid)).as("the command, when the lock is free").isFalse();
+            assertThat(RunningZkLock.runs(command.pid()))
+                    .as("the command, when the lock is free")
+                    .isFalse();
+            assertThat(launcher.awaitCode()).isEqualTo(143);
+        } finally {
+            command.destroyForcibly();
         }
     }
 
     @Test
-    void killedLauncherWhileWaiting_leavesNoNode() throws IOException, InterruptedException {
+    void launcherThatIsGone_hasItsCommandWaitedFor_ifThatMayOutliveTheLock() throws IOException, InterruptedException {
+        Process command = deafCommand();
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--on-lost=ignore", "/keeper", "x")) {
+            launcher.take("group " + command.pid() + " 0 0");
+            launcher.die();
+            await().during(Duration.ofMillis(500))
+                    .until(() -> server.children("/keeper").size() == 1);
+            assertThat(command.isAlive()).isTrue();
+            command.destroyForcibly();
+            launcher.awaitCode();
+            assertThat(server.children("/keeper")).isEmpty();
+        } finally {
+            command.destroyForcibly();
+        }
+    }
+
+    @Test
+    void launcherThatStandsStill_hasItsCommandEnded() throws IOException, InterruptedException {
+        Process command = deafCommand();
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--grace=1", "/keeper", "x")) {
+            launcher.take("group " + command.pid() + " 0 0");
+            deleteNode(server);
+            launcher.await("+stop");
+            launcher.say("ending");
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(76);
+            assertThat(RunningZkLock.runs(command.pid())).isFalse();
+        } finally {
+            command.destroyForcibly();
+        }
+    }
+
+    @Test
+    void launcherThatIsGoneWhileItWaits_leavesNoNode() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 TestClients clients = TestClients.of(server);
                 Lease lease = new InterProcessMutex(clients.open(), "/keeper").acquire();
-                RunningZkLock zklock = run(server, "run", "/keeper", "echo", "ran")) {
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "/keeper", "x")) {
+            launcher.go();
             RunningZkLock.awaitNodes(server, "/keeper", 2);
-            zklock.signal("KILL");
-            RunningZkLock.awaitNodes(server, "/keeper", 1);
-            lease.close();
-            assertThat(zklock.out()).isEmpty();
+            launcher.die();
+            launcher.awaitCode();
+            assertThat(server.children("/keeper")).hasSize(1);
+            await().until(lease::isValid);
         }
     }
 
     @Test
-    void grantThatTheLauncherDoesNotTake_isGivenBack() throws IOException, InterruptedException {
+    void grantThatTheLauncherDoesNotTake_isGivenBack() throws IOException {
         try (EmbeddedZooKeeper server = quickServer();
-                TestClients clients = TestClients.of(server)) {
-            InterProcessMutex mutex = new InterProcessMutex(clients.open(), "/keeper");
-            Lease lease = mutex.acquire();
-            try (RunningZkLock zklock = run(server, "run", "--session-timeout", "4", "/keeper", "echo", "ran")) {
-                RunningZkLock.awaitNodes(server, "/keeper", 2);
-                zklock.signal("STOP");
-                lease.close();
-                mutex.tryAcquire(RunningZkLock.LIMIT).orElseThrow().close();
-                zklock.signal("CONT");
-                assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
-                assertThat(zklock.err()).contains("/keeper was granted, and is given back after 4.000 s");
-                assertThat(zklock.out()).isEmpty();
-            }
-        }
-    }
-
-    /** The keeper's log tells what it knows: its words have to wait for the launcher. */
-    @Test
-    void grantThatIsLostBeforeTheLauncherTakesIt_startsNothing() throws IOException, InterruptedException {
-        Path log = Files.createFile(folder.resolve("log-of-the-keeper"));
-        String java = "-Dorg.slf4j.simpleLogger.log.dev.zkrecipes.locks=debug -Dorg.slf4j.simpleLogger.logFile=" + log;
-        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                TestClients clients = TestClients.of(server)) {
-            Lease lease = new InterProcessMutex(clients.open(), "/keeper").acquire();
-            List<Long> holder = server.sessions();
-            Map<String, String> environment =
-                    Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK_JAVA_OPTIONS", java);
-            try (RunningZkLock zklock = RunningZkLock.start(folder, environment, "run", "/keeper", "echo", "ran")) {
-                RunningZkLock.awaitNodes(server, "/keeper", 2);
-                zklock.signal("STOP");
-                lease.close();
-                await().atMost(RunningZkLock.LIMIT)
-                        .until(() -> Files.readString(log).contains("Granted the lock /keeper"));
-                List<Long> waiter = new ArrayList<>(server.sessions());
-                waiter.removeAll(holder);
-                assertThat(server.expireSession(waiter.get(0))).isTrue();
-                await().atMost(RunningZkLock.LIMIT)
-                        .until(() -> Files.readString(log).contains("Lost the lock /keeper"));
-                zklock.signal("CONT");
-                assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
-                assertThat(zklock.err()).contains("/keeper was granted, and lost before anything was started");
-                assertThat(zklock.out()).isEmpty();
-            }
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--session-timeout=4", "/keeper", "x")) {
+            launcher.go();
+            launcher.await("+granted ");
+            launcher.awaitErr("/keeper was granted, and ");
+            launcher.say("target " + NONE); // too late
+            assertThat(launcher.awaitCode()).isEqualTo(70);
+            // On a machine that stood still meanwhile, the session may have ended sooner.
+            assertThat(launcher.err())
+                    .containsPattern("and (is given back after 4.000 s|lost before anything was started)");
+            assertThat(launcher.heard()).doesNotContain("+watched");
+            RunningZkLock.awaitNodes(server, "/keeper", 0);
         }
     }
 
     @Test
-    @Tag("H116")
-    void keeper_hasNothingOfTheCommands_andTheCommandNothingOfTheKeepers() throws IOException, InterruptedException {
-        Path own = Files.createFile(folder.resolve("descriptor-of-the-script"));
-        String command = "echo pid $$; read -r x";
+    void grantThatIsLostBeforeTheLauncherTakesIt_startsNothing() throws IOException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                RunningZkLock zklock = RunningZkLock.startBy(
-                        folder, server, "exec 9>" + own + "; exec \"$@\"", "run", "/keeper", "sh", "-c", command)) {
-            long pid = zklock.number("pid");
-            List<String> command9 = descriptors(pid);
-            List<String> keeper = descriptors(zklock.keeper().pid());
-            List<String> shared = command9.stream().filter(keeper::contains).toList();
-            assertThat(command9).anyMatch(each -> each.endsWith("descriptor-of-the-script"));
-            assertThat(shared).filteredOn(each -> !each.equals("/dev/null")).isEmpty();
-            zklock.in().close();
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(1);
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "/keeper", "x")) {
+            launcher.go();
+            launcher.await("+granted ");
+            assertThat(server.expireSession(session(launcher))).isTrue();
+            do {
+                launcher.say("ask");
+            } while (!launcher.await("+").equals("+stop"));
+            launcher.say("target " + NONE);
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(70);
+            assertThat(launcher.err()).contains("/keeper was granted, and lost before anything was started");
         }
     }
 
-    private static List<String> descriptors(long pid) throws IOException {
-        try (Stream<Path> all = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
-            return all.map(each -> {
-                        try {
-                            return Files.readSymbolicLink(each).toString();
-                        } catch (IOException e) {
-                            return "closed";
-                        }
-                    })
-                    .toList();
+    // ---- the lock is lost, or asked for
+
+    @Test
+    void lossThatIsIgnored_isReported() throws IOException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--on-lost=ignore", "/keeper", "x")) {
+            launcher.take(NONE);
+            assertThat(server.expireSession(session(launcher))).isTrue();
+            launcher.awaitErr("; the command continues");
+            launcher.say("over 5");
+            assertThat(launcher.awaitCode()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void request_endsTheCommand_withOnRevoke() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                TestClients clients = TestClients.of(server);
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--on-revoke=term", "/keeper", "x")) {
+            launcher.take(NONE);
+            Revocation revocation = ask(clients.open(), Duration.ofSeconds(600));
+            launcher.await("+stop");
+            launcher.say("over 3");
+            assertThat(revocation.await(RunningZkLock.LIMIT)).hasValue(RevocationOutcome.GIVEN_BACK);
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(3);
+            assertThat(launcher.err())
+                    .contains(
+                            "asks for the lock /keeper, and takes it away after 600.000 s; the command is being ended");
+        }
+    }
+
+    @Test
+    void requestThatIsIgnored_isReported_andALockThatIsTakenAwayIsALoss() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                TestClients clients = TestClients.of(server);
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "/keeper", "x")) {
+            launcher.take(NONE);
+            ask(clients.open(), Duration.ofSeconds(600));
+            launcher.awaitErr("asks for the lock /keeper, and takes it away after 600.000 s; the command continues");
+            deleteNode(server);
+            launcher.await("+stop");
+            launcher.say("over 3");
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(76);
+            assertThat(launcher.err()).contains("the lock /keeper is lost (its node was deleted by somebody else)");
+        }
+    }
+
+    private static Revocation ask(ZooKeeperClient client, Duration grace) throws InterruptedException {
+        return new Revoker(client)
+                .withGrace(grace)
+                .request(new InterProcessMutex(client, "/keeper"))
+                .get(0);
+    }
+
+    // ---- the server goes
+
+    @Test
+    void serverGoneForGood_isALossOnceTheSessionExpires() throws IOException {
+        try (EmbeddedZooKeeper server = quickServer();
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--session-timeout=6", "/keeper", "x")) {
+            launcher.take(NONE);
+            server.stop();
+            launcher.await("+stop");
+            launcher.say("over 3");
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(76);
+        }
+    }
+
+    @Test
+    void serverGoneAtTheEnd_doesNotChangeTheExitCode() throws IOException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher =
+                        PlayedLauncher.start(server, "run", "--session-timeout=600", "/keeper", "x")) {
+            launcher.take(NONE);
+            server.stop();
+            launcher.say("over 5");
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void serverLostWhileWaiting_isReportedAsNoServerAfterTheTimeout() throws IOException, InterruptedException {
+        assertServerLostIsReported(6);
+    }
+
+    private void assertServerLostIsReported(int seconds) throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = quickServer();
+                TestClients clients = TestClients.of(server);
+                Lease lease = new InterProcessMutex(clients.open(), "/keeper").acquire();
+                PlayedLauncher launcher = PlayedLauncher.start(
+                        server, "run", "-w", "" + seconds, "--session-timeout=4", "/keeper", "x")) {
+            launcher.go();
+            await().atMost(RunningZkLock.LIMIT)
+                    .until(() -> server.children("/keeper").size() == 2 || !launcher.isAlive());
+            server.stop();
+            int code = launcher.awaitCode();
+            if (!launcher.err().contains("connection was lost") && seconds < 50) {
+                assertServerLostIsReported(3 * seconds); // the time was over before the server was lost
+                return;
+            }
+            assertThat(code).as(launcher.err()).isEqualTo(69);
+            assertThat(launcher.err().lines()).singleElement().asString().contains("connection was lost");
+        }
+    }
+
+    /** Its server refuses the session for ever, and never calls it over. */
+    @Test
+    @Tag("H109")
+    void dataLostWhileWaiting_isWaitedForInTheNextSession() throws Exception {
+        Path data = folder.resolve("data");
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.builder()
+                        .tickTime(Duration.ofMillis(200))
+                        .dataDirectory(data)
+                        .start();
+                ZooKeeperClient holder = TestClients.connect(server.connectString(), Duration.ofSeconds(4))) {
+            for (int i = 0; i < 100; i++) {
+                server.createNode("/before-" + i, new byte[0]);
+            }
+            Lease held = new InterProcessMutex(holder, "/keeper").acquire();
+            try (PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--session-timeout=4", "/keeper", "x")) {
+                launcher.go();
+                RunningZkLock.awaitNodes(server, "/keeper", 2);
+                server.stop();
+                try (Stream<Path> files = Files.walk(data)) {
+                    for (Path file : files.filter(Files::isRegularFile).toList()) {
+                        Files.delete(file);
+                    }
+                }
+                server.restart();
+                launcher.await("+granted ");
+                launcher.say("target " + NONE);
+                launcher.say("over 0");
+                assertThat(launcher.awaitCode()).as(launcher.err()).isZero();
+                assertThat(held.state()).isEqualTo(LeaseState.LOST);
+            }
+        }
+    }
+
+    // ---- lead
+
+    @Test
+    void once_endsWithTheCommand_orAt76() throws IOException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            try (PlayedLauncher launcher = PlayedLauncher.start(server, "lead", "--once", "/keeper", "x")) {
+                launcher.take(NONE).say("over 7 again");
+                assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(7);
+            }
+            try (PlayedLauncher launcher = PlayedLauncher.start(server, "lead", "--once", "/keeper", "x")) {
+                launcher.take(NONE);
+                deleteNode(server);
+                launcher.await("+stop");
+                launcher.say("over 3 again");
+                assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(76);
+            }
+        }
+    }
+
+    /**
+     * The launcher gives up after the KILL on a process of another user, when the keeper has begun to end it, too. What
+     * the keeper has begun must not end the next term.
+     */
+    @Test
+    void whatOutlivesItsTerm_endsNoLaterOne() throws IOException {
+        Path gone = folder.resolve("gone");
+        Path ends = folder.resolve("ends");
+        Path file = Files.writeString(
+                folder.resolve("launcher"),
+                "#!/bin/sh\n>" + ends + "; until [ -e " + gone + " ]; do sleep 0.1; done\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher =
+                        PlayedLauncher.startBy(file, server, "lead", "--grace=0.1", "--pause=0", "/keeper", "x")) {
+            launcher.take(NONE);
+            deleteNode(server);
+            launcher.await("+stop");
+            launcher.say("ending");
+            await().atMost(RunningZkLock.LIMIT).until(() -> Files.exists(ends));
+            launcher.say("over 137 again");
+            launcher.await("+again");
+            launcher.await("+granted ");
+            launcher.say("target " + NONE);
+            launcher.await("+watched");
+            String second = server.children("/keeper").get(0);
+            Files.createFile(gone);
+            await().during(Duration.ofSeconds(1))
+                    .atMost(RunningZkLock.LIMIT)
+                    .until(() -> server.nodeExists("/keeper/" + second));
+            launcher.say("over 5");
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(5);
         }
     }
 }

@@ -6,7 +6,6 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
-import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;
@@ -34,16 +33,10 @@ class RequiredAuthenticationIT {
         try (ChildJvms processes = new ChildJvms()) {
             processes.start(StrictServer.class, String.valueOf(port));
             String servers = "127.0.0.1:" + port;
-            try (RunningZkLock run =
-                    RunningZkLock.start(folder, Map.of(), "run", "-w", "90", "--connect", servers, "/strict", "true")) {
-                assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
-                assertThat(run.err()).contains("enforce.auth.enabled");
-            }
+            Map<String, String> environment = Map.of("ZKLOCK_CONNECT", servers);
+            assertRefused(PlayedLauncher.run(environment, "run", "-w", "90", "/strict", "true"));
             for (int i = 0; i < 5; i++) {
-                try (RunningZkLock run = RunningZkLock.start(
-                        folder, Map.of(), "run", "-n", "--connect", servers, "/strict", "--", "true")) {
-                    assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
-                }
+                assertRefused(PlayedLauncher.run(environment, "run", "-n", "/strict", "--", "true"));
             }
             assertRefused(Ran.zklock("ls", "--connect", servers, "/strict"));
         }

@@ -23,7 +23,7 @@ import picocli.CommandLine;
 
 class RunCommandTest {
     private static LockingOptions parsed(String... words) {
-        LockingOptions options = new LockingOptions(new ConnectOptions(Map.of()));
+        LockingOptions options = new LockingOptions(new ConnectOptions(Map.of()), Launcher.ofThisJvm());
         new CommandLine(new RunCommand(options))
                 .setStopAtPositional(true)
                 .setExpandAtFiles(false)
@@ -140,6 +140,7 @@ class RunCommandTest {
                 "/a/ make                          | '/a/' is not the path of a lock",
                 "/a                                | the command is missing: add what to run after PATH",
                 "/a --                             | the command is missing",
+                "-n /a -c 'echo ran'               | there is no -c COMMAND as in flock: write sh -c 'COMMAND'",
                 "-n                                | the path of the lock is missing",
                 "--what /a make                    | Unknown option",
                 "-n -n /a make                     | should be specified only once",

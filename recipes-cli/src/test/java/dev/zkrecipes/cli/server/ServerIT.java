@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.server;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
@@ -71,15 +72,15 @@ class ServerIT {
         String[] line = option.equals("--port")
                 ? new String[] {"--port", port}
                 : new String[] {"--port", port, "--data", value};
-        try (RunningZkLock second = start(line)) {
-            assertThat(second.awaitExit()).isEqualTo(1);
-            assertThat(second.complaints())
-                    .singleElement()
-                    .asString()
-                    .startsWith("zklock: ")
-                    .contains(complaint);
-            assertThat(second.lines()).isEmpty();
-        }
+        Ran second =
+                Ran.zklock(Stream.concat(Stream.of("server"), Stream.of(line)).toArray(String[]::new));
+        assertThat(second.code()).isEqualTo(1);
+        assertThat(second.err().lines())
+                .singleElement()
+                .asString()
+                .startsWith("zklock: ")
+                .contains(complaint);
+        assertThat(second.out()).isEmpty();
     }
 
     @Test

@@ -11,11 +11,9 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,17 +21,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a lock is made of is checked when it is made, before anything is sent. */
-class LockArgumentsTest {
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> new ScriptedOperations(scheduler), scheduler)
-            .build();
-
+class LockArgumentsTest extends ClientScene {
     private LockInternals on(String path) {
-        return new LockInternals(client, path, new TestDriver("lock-"), LockOptions.defaults());
+        return internals(path, new TestDriver("lock-"));
     }
 
     private LockInternals named(String nodeName) {
-        return new LockInternals(client, "/a", new TestDriver(nodeName), LockOptions.defaults());
+        return internals("/a", new TestDriver(nodeName));
     }
 
     @ParameterizedTest

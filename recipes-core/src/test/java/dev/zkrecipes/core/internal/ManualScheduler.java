@@ -16,19 +16,33 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** The engine's thread and clock in the hands of a test: the thread that calls {@link #run} is the engine's. */
 public final class ManualScheduler implements EngineScheduler {
+    private static final Duration LONGEST_WAIT = Duration.ofHours(1);
+
+    /** What happens in each wait of a thread for the engine, once the engine has run. */
+    public Runnable inTheWait = () -> {};
+
+    /** What happens whenever somebody asks for a random number. */
+    public Runnable uponRandom = () -> {};
+
+    /** What happens whenever somebody looks at the monotonic clock. */
+    public Runnable uponTime = () -> {};
+
+    /** The time of day, which stands still while time passes. */
+    public Supplier<Instant> wallClock = () -> Instant.EPOCH;
+
     private final Deque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Scheduled> later =
             new PriorityQueue<>(Comparator.comparingLong(Scheduled::at).thenComparingLong(Scheduled::number));
     private final List<Duration> delays = new ArrayList<>();
-    private final List<Throwable> errors = new ArrayList<>();
     private final Random random = new Random(1);
-    private Runnable uponNextTimer = () -> {};
     private long now;
     private long scheduledSoFar;
     private long tasks;
@@ -115,35 +129,19 @@ public final class ManualScheduler implements EngineScheduler {
         onFailure = told;
     }
 
-    /** The same for a while, and each error ends only the task that it comes from. */
-    public void advanceInSpiteOfErrors(Duration time) {
-        long end = now + time.toNanos();
-        while (now < end || !ready.isEmpty()) {
-            try {
-                advance(Duration.ofNanos(end - now));
-            } catch (IllegalStateException | InternalError played) {
-                errors.add(played);
-            }
-        }
-    }
-
-    /** What came of {@link #advanceInSpiteOfErrors}. */
-    public List<Throwable> errors() {
-        return errors;
-    }
-
-    /** Runs the first that is ready. */
-    public void runOne() {
-        running = true;
-        ready.remove().run();
-        running = false;
-    }
-
     /** Lets time pass and runs what falls due, in order, before the tasks that it gives, as the real one does it. */
     public void advance(Duration time) {
+        advance(time, () -> false);
+    }
+
+    private void advance(Duration time, BooleanSupplier enough) {
         long end = now + time.toNanos();
         run();
-        while (!later.isEmpty() && later.element().at() <= end) {
+        while (!enough.getAsBoolean()) {
+            if (later.isEmpty() || later.element().at() > end) {
+                now = end;
+                return;
+            }
             now = Math.max(now, later.element().at());
             running = true;
             while (!later.isEmpty() && later.element().at() <= now) {
@@ -151,18 +149,17 @@ public final class ManualScheduler implements EngineScheduler {
             }
             run();
         }
-        now = end;
+    }
+
+    /** Lets time pass that the engine does not notice until it runs again. */
+    public void skip(Duration time) {
+        now += time.toNanos();
     }
 
     /** Lets time pass while nothing runs, as for a process that is stopped; what was due runs after it. */
     public void stop(Duration time) {
-        now += time.toNanos();
+        skip(time);
         advance(Duration.ZERO);
-    }
-
-    /** What happens while the next timer is being set, once. */
-    public void uponNextTimer(Runnable hook) {
-        uponNextTimer = hook;
     }
 
     /** The next task is not taken. */
@@ -201,13 +198,13 @@ public final class ManualScheduler implements EngineScheduler {
 
     @Override
     public long nanoTime() {
+        uponTime.run();
         return now;
     }
 
-    /** Stands still: no time-out may depend on it. */
     @Override
     public Instant wallClock() {
-        return Instant.EPOCH;
+        return wallClock.get();
     }
 
     @Override
@@ -238,9 +235,6 @@ public final class ManualScheduler implements EngineScheduler {
         Scheduled scheduled = new Scheduled(now + delay.toNanos(), scheduledSoFar++, task);
         give(() -> later.add(scheduled));
         delays.add(delay);
-        Runnable hook = uponNextTimer;
-        uponNextTimer = () -> {};
-        hook.run();
         return () -> later.remove(scheduled);
     }
 
@@ -252,13 +246,18 @@ public final class ManualScheduler implements EngineScheduler {
         task.run();
     }
 
+    /** Lets the engine run while the caller waits, and then time pass: an hour at most, as some would wait forever. */
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) {
+        run();
+        inTheWait.run();
+        advance(timeout.compareTo(LONGEST_WAIT) < 0 ? timeout : LONGEST_WAIT, future::isDone);
         return future.isDone();
     }
 
     @Override
     public RandomGenerator random() {
+        uponRandom.run();
         return random;
     }
 

@@ -147,6 +147,13 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         latencies.put(request, delay);
     }
 
+    /** From now on nothing is answered for a day. */
+    public void fallSilent() {
+        for (Request request : Request.values()) {
+            delayAnswersOf(request, Duration.ofDays(1));
+        }
+    }
+
     /** The next request of that kind is not sent: the handle throws. */
     public void breakOn(Request request) {
         breakOn(request, new IllegalStateException("broken handle"));

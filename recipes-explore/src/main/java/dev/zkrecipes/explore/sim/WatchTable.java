@@ -3,10 +3,12 @@
 
 package dev.zkrecipes.explore.sim;
 
+import com.google.common.collect.LinkedHashMultimap;
+import com.google.common.collect.SetMultimap;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -14,66 +16,48 @@ import java.util.Set;
  * up watches of both kinds of one owner is reported to it once.
  */
 final class WatchTable<W> {
-    private final Map<WatchKind, Map<String, Set<W>>> watches = new EnumMap<>(WatchKind.class);
+    private final Map<WatchKind, SetMultimap<String, W>> watches = new EnumMap<>(WatchKind.class);
 
     WatchTable() {
         for (WatchKind kind : WatchKind.values()) {
-            watches.put(kind, new LinkedHashMap<>());
+            watches.put(kind, LinkedHashMultimap.create());
         }
     }
 
-    private Map<String, Set<W>> of(WatchKind kind) {
-        return watches.getOrDefault(kind, Map.of());
+    private SetMultimap<String, W> of(WatchKind kind) {
+        return Objects.requireNonNull(watches.get(kind));
     }
 
     void add(WatchKind kind, String path, W watcher) {
-        of(kind).computeIfAbsent(path, key -> new LinkedHashSet<>()).add(watcher);
+        of(kind).put(path, watcher);
     }
 
     /** Removes the watches that an event uses up, and returns their owners. */
     Set<W> spend(String path, WatchEvent event) {
-        Set<W> told = Set.of();
+        Set<W> told = new LinkedHashSet<>();
         for (WatchKind kind : WatchKind.values()) {
-            Set<W> spent = event.spends(kind) ? of(kind).remove(path) : null;
-            if (spent != null && told.isEmpty()) {
-                told = spent;
-            } else if (spent != null) {
-                told.addAll(spent);
+            if (event.spends(kind)) {
+                told.addAll(of(kind).removeAll(path));
             }
         }
         return told;
     }
 
     void remove(String path, W watcher) {
-        for (Map<String, Set<W>> byPath : watches.values()) {
-            Set<W> watchers = byPath.get(path);
-            if (watchers != null && watchers.remove(watcher) && watchers.isEmpty()) {
-                byPath.remove(path);
-            }
-        }
+        watches.values().forEach(byPath -> byPath.remove(path, watcher));
     }
 
     void removeAll(W watcher) {
-        for (Map<String, Set<W>> byPath : watches.values()) {
-            byPath.values().forEach(watchers -> watchers.remove(watcher));
-            byPath.values().removeIf(Set::isEmpty);
-        }
+        watches.values().forEach(byPath -> byPath.values().removeIf(watcher::equals));
     }
 
     void clear() {
-        watches.values().forEach(Map::clear);
-    }
-
-    boolean isEmpty() {
-        return watches.values().stream().allMatch(Map::isEmpty);
+        watches.values().forEach(SetMultimap::clear);
     }
 
     /** The number of watches of both kinds, one for each node and watcher. */
     int size() {
-        return watches.values().stream()
-                .flatMap(byPath -> byPath.values().stream())
-                .mapToInt(Set::size)
-                .sum();
+        return watches.values().stream().mapToInt(SetMultimap::size).sum();
     }
 
     Set<String> paths(WatchKind kind) {

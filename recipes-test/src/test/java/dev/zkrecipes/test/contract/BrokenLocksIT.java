@@ -3,11 +3,11 @@
 
 package dev.zkrecipes.test.contract;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
-import static org.junit.platform.testkit.engine.EventConditions.event;
-import static org.junit.platform.testkit.engine.EventConditions.finishedWithFailure;
-import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
+import static dev.zkrecipes.test.contract.BrokenLock.assertFound;
+import static dev.zkrecipes.test.contract.BrokenLock.assertSound;
+import static dev.zkrecipes.test.contract.BrokenLock.call;
+import static dev.zkrecipes.test.contract.BrokenLock.decidingBy;
+import static dev.zkrecipes.test.contract.BrokenLock.proxy;
 
 import com.google.common.collect.Iterables;
 import dev.zkrecipes.core.InterProcessLock;
@@ -15,25 +15,16 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 /** The suites find what is wrong with a lock, and nothing with a sound one. */
@@ -101,41 +92,28 @@ class BrokenLocksIT {
 
     @Test
     void soundLock_passes() {
-        play(SOUND, "rival_cannotBeHeldBesideTheLock")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(SOUND, "freeLock_isGranted", Flavour.class)
-                .assertStatistics(tests -> tests.started(8).succeeded(8));
-        play(SOUND, "tryOnAHeldLock_isNotGranted_andWritesNothing", Flavour.class)
-                .assertStatistics(tests -> tests.started(2).succeeded(2));
-        play(SOUND, "timedOutAcquires_leaveNoNodeAndAtMostOneWatch")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(TurnsSuite.class, SOUND, "waiters_areGrantedOneByOne_inTheOrderOfTheirRequests")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(TurnsSuite.class, SOUND, "waitersThatLeave_letNobodyInBeforeItsTurn", int.class)
-                .assertStatistics(tests -> tests.started(3).succeeded(3));
-        play(TurnsSuite.class, SOUND, "threadsOfBothClients_neverMeetInside_andLoseNoCount")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(InterruptSuite.class, SOUND, "interruptWhileWaiting_endsTheRequest", Flavour.class)
-                .assertStatistics(tests -> tests.started(4).succeeded(4));
-        play(LossSuite.class, SOUND, "lostLock_isReportedByEveryCall")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(LossSuite.class, SOUND, "closingTheClient_losesItsLeases")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(LeaseSuite.class, SOUND, "deletedNode_losesTheLock")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(HoldsSuite.class, SOUND, "lock_isReleasedWithItsLastHold")
-                .assertStatistics(tests -> tests.started(1).succeeded(1));
+        assertSound(play(SOUND, "rival_cannotBeHeldBesideTheLock"), 1);
+        assertSound(play(SOUND, "freeLock_isGranted", Flavour.class), 8);
+        assertSound(play(SOUND, "tryOnAHeldLock_isNotGranted_andWritesNothing", Flavour.class), 2);
+        assertSound(play(SOUND, "timedOutAcquires_leaveNoNodeAndAtMostOneWatch"), 1);
+        assertSound(play(TurnsSuite.class, SOUND, "waiters_areGrantedOneByOne_inTheOrderOfTheirRequests"), 1);
+        assertSound(play(TurnsSuite.class, SOUND, "waitersThatLeave_letNobodyInBeforeItsTurn", int.class), 3);
+        assertSound(play(TurnsSuite.class, SOUND, "threadsOfBothClients_neverMeetInside_andLoseNoCount"), 1);
+        assertSound(play(InterruptSuite.class, SOUND, "interruptWhileWaiting_endsTheRequest", Flavour.class), 4);
+        assertSound(play(LossSuite.class, SOUND, "lostLock_isReportedByEveryCall"), 1);
+        assertSound(play(LossSuite.class, SOUND, "closingTheClient_losesItsLeases"), 1);
+        assertSound(play(LeaseSuite.class, SOUND, "deletedNode_losesTheLock"), 1);
+        assertSound(play(HoldsSuite.class, SOUND, "lock_isReleasedWithItsLastHold"), 1);
     }
 
     /** A read lock, say, that is taken for its own rival. */
     @Test
     void compatibleRival_isNamed() {
         played = decidingBy((predecessors, self) -> Decision.granted());
-        Events tests = EngineTestKit.engine("junit-jupiter")
-                .selectors(selectMethod(ItsOwnRival.class, "rival_cannotBeHeldBesideTheLock"))
-                .execute()
-                .testEvents();
-        assertFound(tests, 1, "name a rival that conflicts");
+        assertFound(
+                BrokenLock.play(ItsOwnRival.class, "rival_cannotBeHeldBesideTheLock"),
+                1,
+                "name a rival that conflicts");
     }
 
     @Test
@@ -168,7 +146,7 @@ class BrokenLocksIT {
     }
 
     /** Waits for the nearest node; when that is gone, for whatever reason, it holds. */
-    private static BiFunction<List<LockNode>, LockNode, Decision> takingAnyEndForItsTurn() {
+    private static BrokenLock.Rule takingAnyEndForItsTurn() {
         Map<LockNode, LockNode> awaited = new ConcurrentHashMap<>();
         return (predecessors, self) -> {
             LockNode nearest = Iterables.getLast(predecessors, self);
@@ -214,7 +192,7 @@ class BrokenLocksIT {
         assertFound(
                 play(replacing("isAcquiredInThisProcess", 0, sound -> false), "freeLock_isGranted", Flavour.class),
                 8,
-                "Expecting value to be true");
+                "isAcquiredInThisProcess() of");
     }
 
     @Test
@@ -270,25 +248,13 @@ class BrokenLocksIT {
         }
     }
 
-    private static void assertFound(Events tests, int times, String how) {
-        tests.failed()
-                .assertThatEvents()
-                .hasSize(times)
-                .are(event(finishedWithFailure(message(text -> text.contains(how)))));
-    }
-
     private static Events play(Recipe.Maker lock, String test, Class<?>... parameters) {
         return play(Suite.class, lock, test, parameters);
     }
 
     private static Events play(Class<?> suite, Recipe.Maker lock, String test, Class<?>... parameters) {
         played = lock;
-        Events tests = EngineTestKit.engine("junit-jupiter")
-                .selectors(selectMethod(suite, test, parameters))
-                .execute()
-                .testEvents();
-        assertThat(tests.started().count()).isPositive();
-        return tests;
+        return BrokenLock.play(suite, test, parameters);
     }
 
     /** Asks, and after a while leaves the request to itself. */
@@ -297,26 +263,6 @@ class BrokenLocksIT {
                 .thenApply(Function.identity())
                 .completeOnTimeout(null, millis, TimeUnit.MILLISECONDS)
                 .join());
-    }
-
-    private static Recipe.Maker decidingBy(BiFunction<List<LockNode>, LockNode, Decision> rule) {
-        LockDriver driver = new LockDriver() {
-            @Override
-            public String nodeName() {
-                return "lock-";
-            }
-
-            @Override
-            public Optional<LockNode> parse(String childName) {
-                return LockNode.parse(childName, "lock-");
-            }
-
-            @Override
-            public Decision decide(List<LockNode> predecessors, LockNode self) {
-                return rule.apply(predecessors, self);
-            }
-        };
-        return (client, path, options) -> new LockInternals(client, path, driver, options).threadOwned();
     }
 
     @FunctionalInterface
@@ -363,17 +309,5 @@ class BrokenLocksIT {
             Object instead = answer.of(sound, method.getName());
             return instead == null ? call(sound, method, arguments) : instead;
         });
-    }
-
-    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
-        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
-    }
-
-    private static Object call(Object sound, Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(sound, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
     }
 }

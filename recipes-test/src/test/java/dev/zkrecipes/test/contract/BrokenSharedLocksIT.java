@@ -3,21 +3,20 @@
 
 package dev.zkrecipes.test.contract;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
-import static org.junit.platform.testkit.engine.EventConditions.event;
-import static org.junit.platform.testkit.engine.EventConditions.finishedWithFailure;
-import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
+import static dev.zkrecipes.test.contract.BrokenLock.assertFound;
+import static dev.zkrecipes.test.contract.BrokenLock.assertSound;
+import static dev.zkrecipes.test.contract.BrokenLock.call;
+import static dev.zkrecipes.test.contract.BrokenLock.play;
+import static dev.zkrecipes.test.contract.BrokenLock.proxy;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
+import dev.zkrecipes.test.contract.BrokenLock.Rule;
+import dev.zkrecipes.test.contract.BrokenLock.Ruled;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +31,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.platform.testkit.engine.EngineTestKit;
-import org.junit.platform.testkit.engine.Events;
 
 /** The suites for read-write locks and semaphores find what is wrong with one, and nothing with a sound one. */
 @Tag("soak")
@@ -64,25 +61,6 @@ class BrokenSharedLocksIT {
         @Override
         protected SemaphoreMaker semaphores() {
             return semaphore;
-        }
-    }
-
-    @FunctionalInterface
-    private interface Rule {
-        Decision decide(List<LockNode> predecessors, LockNode self);
-    }
-
-    private record Ruled(String nodeName, Rule rule) implements LockDriver {
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "read-")
-                    .or(() -> LockNode.parse(childName, "write-"))
-                    .or(() -> LockNode.parseWithPayload(childName, "permits."));
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return rule.decide(predecessors, self);
         }
     }
 
@@ -132,19 +110,12 @@ class BrokenSharedLocksIT {
     }
 
     private static InterProcessLock before(InterProcessLock sound, String name, Runnable action) {
-        return (InterProcessLock) Proxy.newProxyInstance(
-                InterProcessLock.class.getClassLoader(),
-                new Class<?>[] {InterProcessLock.class},
-                (proxy, method, arguments) -> {
-                    if (method.getName().equals(name)) {
-                        action.run();
-                    }
-                    try {
-                        return method.invoke(sound, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return proxy(InterProcessLock.class, (proxy, method, arguments) -> {
+            if (method.getName().equals(name)) {
+                action.run();
+            }
+            return call(sound, method, arguments);
+        });
     }
 
     /** A reader that is granted while others wait queues again behind them, once. */
@@ -152,9 +123,8 @@ class BrokenSharedLocksIT {
         return (client, path, options) -> {
             ReadWritePair sound = soundPair(BrokenSharedLocksIT::reader).make(client, path, options);
             return new ReadWritePair(
-                    (InterProcessLock) Proxy.newProxyInstance(
-                            InterProcessLock.class.getClassLoader(),
-                            new Class<?>[] {InterProcessLock.class},
+                    proxy(
+                            InterProcessLock.class,
                             (proxy, method, arguments) -> method.getName().equals("acquireAsync")
                                     ? givingWay(sound.read())
                                     : method.invoke(sound.read(), arguments)),
@@ -179,30 +149,30 @@ class BrokenSharedLocksIT {
     @Test
     void soundReadWriteLock_passes() {
         pair = soundPair(BrokenSharedLocksIT::reader);
-        assertSound(play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"));
-        assertSound(play(SharingSuite.class, "writerBehindAWaitingReader_doesNotPassIt"));
-        assertSound(play(DowngradeSuite.class, DOWNGRADE));
-        assertSound(play(DowngradeSuite.class, "upgrade_isRefusedAtOnce_andSendsNothing"));
+        assertSound(play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"), 1);
+        assertSound(play(SharingSuite.class, "writerBehindAWaitingReader_doesNotPassIt"), 1);
+        assertSound(play(DowngradeSuite.class, DOWNGRADE), 1);
+        assertSound(play(DowngradeSuite.class, "upgrade_isRefusedAtOnce_andSendsNothing"), 1);
     }
 
     @Test
     void readersOvertakingAQueuedWriter_areFound() {
         pair = soundPair(BrokenSharedLocksIT::overtakingReader);
         assertFound(
-                play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"), "Expecting an empty Optional");
+                play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"), 1, "Expecting an empty Optional");
     }
 
     @Test
     void writersOvertakingAQueuedReader_areFound() {
         pair = readersGivingWay();
-        assertFound(play(SharingSuite.class, "writerBehindAWaitingReader_doesNotPassIt"), "within 10S");
+        assertFound(play(SharingSuite.class, "writerBehindAWaitingReader_doesNotPassIt"), 1, "to be completed within");
     }
 
     @Test
     @Tag("H04")
     void downgradeLettingAWriterIn_isFound() {
         pair = downgradingByGivingBack();
-        assertFound(play(DowngradeSuite.class, DOWNGRADE), "not granted, or not in time: the downgrade");
+        assertFound(play(DowngradeSuite.class, DOWNGRADE), 1, "not granted, or not in time: the downgrade");
     }
 
     // ---- Semaphores.
@@ -245,29 +215,26 @@ class BrokenSharedLocksIT {
             InterProcessLock one = semaphore(BrokenSharedLocksIT::inTurn)
                     .make(client, path, limit, options)
                     .apply(1);
-            return permits -> (InterProcessLock) Proxy.newProxyInstance(
-                    InterProcessLock.class.getClassLoader(),
-                    new Class<?>[] {InterProcessLock.class},
-                    (proxy, method, arguments) -> {
-                        if (method.getName().equals("acquire")) {
-                            return one.acquire(); // by the suite, to make the path
-                        }
-                        Duration limitOfTime = (Duration) arguments[0];
-                        List<Lease> taken = new ArrayList<>();
-                        for (int i = 0; i < permits; i++) {
-                            Optional<Lease> next = one.tryAcquire(limitOfTime);
-                            if (next.isEmpty()) {
-                                taken.forEach(Lease::close);
-                                return next;
-                            }
-                            taken.add(next.get());
-                            if (i == 1 && !alone.get()) {
-                                alone.set(!meet(both));
-                            }
-                        }
-                        taken.subList(1, permits).forEach(Lease::close);
-                        return Optional.of(taken.get(0));
-                    });
+            return permits -> proxy(InterProcessLock.class, (proxy, method, arguments) -> {
+                if (method.getName().equals("acquire")) {
+                    return one.acquire(); // by the suite, to make the path
+                }
+                Duration limitOfTime = (Duration) arguments[0];
+                List<Lease> taken = new ArrayList<>();
+                for (int i = 0; i < permits; i++) {
+                    Optional<Lease> next = one.tryAcquire(limitOfTime);
+                    if (next.isEmpty()) {
+                        taken.forEach(Lease::close);
+                        return next;
+                    }
+                    taken.add(next.get());
+                    if (i == 1 && !alone.get()) {
+                        alone.set(!meet(both));
+                    }
+                }
+                taken.subList(1, permits).forEach(Lease::close);
+                return Optional.of(taken.get(0));
+            });
         };
     }
 
@@ -284,18 +251,18 @@ class BrokenSharedLocksIT {
     @Test
     void soundSemaphore_passes() {
         semaphore = semaphore(BrokenSharedLocksIT::inTurn);
-        assertSound(play(PermitsSuite.class, "smallRequest_doesNotPassAWaitingLargeOne"));
-        assertSound(play(PermitsSuite.class, "waiter_isWokenByAnyReturnedLease"));
-        assertSound(play(PermitsSuite.class, "requestsForAllPermits_neverTakeHalfEach"));
-        assertSound(play(PermitsSuite.class, "permitsHeldTogether_areNeverMoreThanTheLimit"));
-        assertSound(play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"));
+        assertSound(play(PermitsSuite.class, "smallRequest_doesNotPassAWaitingLargeOne"), 1);
+        assertSound(play(PermitsSuite.class, "waiter_isWokenByAnyReturnedLease"), 1);
+        assertSound(play(PermitsSuite.class, "requestsForAllPermits_neverTakeHalfEach"), 1);
+        assertSound(play(PermitsSuite.class, "permitsHeldTogether_areNeverMoreThanTheLimit"), 1);
+        assertSound(play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"), 1);
     }
 
     @Test
     void unfairSemaphore_isFound() {
         semaphore = semaphore(BrokenSharedLocksIT::whoFits);
         assertFound(
-                play(PermitsSuite.class, "smallRequest_doesNotPassAWaitingLargeOne"), "Expecting an empty Optional");
+                play(PermitsSuite.class, "smallRequest_doesNotPassAWaitingLargeOne"), 1, "Expecting an empty Optional");
     }
 
     @Test
@@ -304,33 +271,14 @@ class BrokenSharedLocksIT {
         semaphore = oneByOne();
         assertFound(
                 play(PermitsSuite.class, "requestsForAllPermits_neverTakeHalfEach"),
+                1,
                 "not granted, or not in time: all permits");
     }
 
     @Test
     void semaphoreGrantingOneTooMany_isFound() {
         semaphore = semaphore(BrokenSharedLocksIT::oneTooMany);
-        assertFound(play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"), "Expecting an empty Optional");
-    }
-
-    // ---- How they are played.
-
-    private static void assertSound(Events tests) {
-        assertThat(tests.started().count()).isPositive();
-        assertThat(tests.failed().stream()).isEmpty();
-    }
-
-    private static void assertFound(Events tests, String how) {
-        tests.failed()
-                .assertThatEvents()
-                .hasSize(1)
-                .are(event(finishedWithFailure(message(text -> text.contains(how)))));
-    }
-
-    private static Events play(Class<?> suite, String test) {
-        return EngineTestKit.engine("junit-jupiter")
-                .selectors(selectMethod(suite, test))
-                .execute()
-                .testEvents();
+        assertFound(
+                play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"), 1, "Expecting an empty Optional");
     }
 }

@@ -3,8 +3,10 @@
 
 package dev.zkrecipes.test.contract;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
+import static dev.zkrecipes.test.contract.BrokenLock.assertSound;
+import static dev.zkrecipes.test.contract.BrokenLock.call;
+import static dev.zkrecipes.test.contract.BrokenLock.decidingBy;
+import static dev.zkrecipes.test.contract.BrokenLock.play;
 import static org.junit.platform.testkit.engine.EventConditions.event;
 import static org.junit.platform.testkit.engine.EventConditions.finishedWithFailure;
 import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
@@ -12,23 +14,11 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.me
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiFunction;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.platform.testkit.engine.EngineTestKit;
-import org.junit.platform.testkit.engine.Events;
 
 /** On a machine that comes late a sound lock passes, and a broken one is still found. */
 @Tag("alone")
@@ -63,8 +53,7 @@ class LateMachineIT {
             }
             return new MutexDriver().decide(predecessors, self);
         });
-        play(LeaseSuite.class, "newLease_isValidAtOnce")
-                .assertStatistics(statistics -> statistics.started(1).succeeded(1));
+        assertSound(play(LeaseSuite.class, "newLease_isValidAtOnce"), 1);
     }
 
     @Test
@@ -97,8 +86,7 @@ class LateMachineIT {
             }
             return result;
         });
-        play(LossSuite.class, "releaseOfALostLock_countsDownAndThrows")
-                .assertStatistics(statistics -> statistics.started(1).succeeded(1));
+        assertSound(play(LossSuite.class, "releaseOfALostLock_countsDownAndThrows"), 1);
     }
 
     /** What a double answers in place of what the sound object has answered. */
@@ -111,47 +99,9 @@ class LateMachineIT {
         played = (client, path, options) -> proxy(InterProcessLock.class, SOUND.make(client, path, options), answer);
     }
 
-    private static Events play(Class<?> suite, String test) {
-        Events tests = EngineTestKit.engine("junit-jupiter")
-                .selectors(selectMethod(suite, test))
-                .execute()
-                .testEvents();
-        assertThat(tests.started().count()).isPositive();
-        return tests;
-    }
-
-    private static Recipe.Maker decidingBy(BiFunction<List<LockNode>, LockNode, Decision> rule) {
-        LockDriver driver = new LockDriver() {
-            @Override
-            public String nodeName() {
-                return "lock-";
-            }
-
-            @Override
-            public Optional<LockNode> parse(String childName) {
-                return LockNode.parse(childName, "lock-");
-            }
-
-            @Override
-            public Decision decide(List<LockNode> predecessors, LockNode self) {
-                return rule.apply(predecessors, self);
-            }
-        };
-        return (client, path, options) -> new LockInternals(client, path, driver, options).threadOwned();
-    }
-
     private static <T> T proxy(Class<T> type, T sound, Answer answer) {
-        return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(),
-                new Class<?>[] {type},
-                (proxy, method, arguments) -> answer.instead(sound, method.getName(), call(sound, method, arguments))));
-    }
-
-    private static Object call(Object sound, Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(sound, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
+        return BrokenLock.proxy(
+                type,
+                (proxy, method, arguments) -> answer.instead(sound, method.getName(), call(sound, method, arguments)));
     }
 }

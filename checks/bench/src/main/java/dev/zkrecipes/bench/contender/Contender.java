@@ -3,16 +3,38 @@
 
 package dev.zkrecipes.bench.contender;
 
+import java.io.IOException;
+import java.time.Duration;
 import java.util.Locale;
 
 /** A contender. */
 public enum Contender {
     /** This library. */
-    OURS,
+    OURS("zkrecipes"),
     /** Apache Curator. */
-    CURATOR,
-    /** ZooKeeper's client by itself: the cost of the network and the server, or the textbook recipe. */
-    BARE;
+    CURATOR("Curator"),
+    /** ZooKeeper's client by itself: the cost of the network and the server, or the textbook lock. */
+    BARE("bare");
+
+    private final String title;
+
+    Contender(String title) {
+        this.title = title;
+    }
+
+    /** The name on pages for users. */
+    public String title() {
+        return title;
+    }
+
+    /** Opens a session. Its first request waits for the connection. */
+    public LockClient connect(String connectString, Duration sessionTimeout) throws IOException {
+        return switch (this) {
+            case OURS -> new Ours(connectString, sessionTimeout);
+            case CURATOR -> new Curator(connectString, sessionTimeout);
+            case BARE -> new Bare(connectString, sessionTimeout);
+        };
+    }
 
     @Override
     public String toString() {

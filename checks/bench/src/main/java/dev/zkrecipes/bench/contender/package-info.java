@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** The contenders: this library, Apache Curator, and ZooKeeper's own client. */
+/** The three contenders: {@link dev.zkrecipes.bench.contender.LockClient} is what each of them implements. */
 @NullMarked
 package dev.zkrecipes.bench.contender;
 

@@ -4,18 +4,16 @@
 package dev.zkrecipes.bench.faults;
 
 import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.contender.Handles;
+import dev.zkrecipes.bench.contender.LockClient;
 import dev.zkrecipes.bench.faults.FaultPlan.Step;
+import dev.zkrecipes.bench.runner.RemoteJvm;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.ServerRole;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
-import dev.zkrecipes.test.internal.ChildJvms;
 import dev.zkrecipes.test.internal.FrozenJvm;
 import java.io.IOException;
-import java.io.ObjectOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.rmi.NoSuchObjectException;
 import java.rmi.server.UnicastRemoteObject;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,15 +39,18 @@ final class Arena implements AutoCloseable {
     record Remains(int stuck, int nodes) {}
 
     static final int CLIENTS = 5;
+    /** For small JVMs that start quickly: there are eight, and one core or two. */
+    private static final List<String> OPTIONS = List.of(
+            "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off");
+
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Duration LOOK_EVERY = Duration.ofMillis(100);
 
     private final long seed;
-    private final Referee referee = new Referee();
-    private final Path refereeFile = Files.createTempFile("faults-", ".referee");
-    private final ChildJvms processes = new ChildJvms();
+    private final Referee.Notebook referee = new Referee.Notebook();
+    private final Referee calls = (Referee) RemoteJvm.export(referee);
     private final ZooKeeperEnsemble ensemble;
-    private final Process[] clients = new Process[CLIENTS];
+    private final List<RemoteJvm<FaultClient>> clients = new ArrayList<>();
     private final List<Played> played = new ArrayList<>();
     private int started;
 
@@ -60,19 +61,11 @@ final class Arena implements AutoCloseable {
      */
     Arena(long seed, int syncLimit) throws Exception {
         this.seed = seed;
-        refereeFile.toFile().deleteOnExit();
-        System.setProperty("java.rmi.server.hostname", "127.0.0.1");
-        try (ObjectOutputStream out = new ObjectOutputStream(Files.newOutputStream(refereeFile))) {
-            out.writeObject(UnicastRemoteObject.exportObject(referee, 0));
-        }
         ensemble = ZooKeeperEnsemble.start(List.of("tickTime=400", "initLimit=10", "syncLimit=" + syncLimit));
         Runtime.getRuntime().addShutdownHook(new Thread(this::abandon));
         makeNodes(ensemble.connectString());
         for (int client = 0; client < CLIENTS; client++) {
-            start(client);
-        }
-        if (!await(LIMIT, () -> referee.processes() == CLIENTS)) {
-            throw new IllegalStateException("the clients did not begin within " + LIMIT);
+            clients.add(start(client));
         }
     }
 
@@ -80,20 +73,21 @@ final class Arena implements AutoCloseable {
      * The lock paths are not containers: the numbers of nodes, which are tokens, would begin again when one is
      * removed.
      */
-    static void makeNodes(String connectString) throws InterruptedException, KeeperException {
-        ZooKeeper zooKeeper = Handles.connect(connectString);
+    static void makeNodes(String connectString) throws Exception {
+        LockClient client = Contender.BARE.connect(connectString, FaultClient.SESSION);
         try {
+            ZooKeeper zooKeeper = client.handle();
             make(zooKeeper, "/faults", "");
             make(zooKeeper, "/counters", "");
             for (Contender contender : Contender.values()) {
                 make(zooKeeper, "/faults/" + contender, "");
-                for (int lock = 0; lock < RivalProcess.LOCKS; lock++) {
-                    make(zooKeeper, RivalProcess.path(contender, lock), "");
-                    make(zooKeeper, RivalProcess.counter(contender, lock), "0");
+                for (int lock = 0; lock < FaultClient.LOCKS; lock++) {
+                    make(zooKeeper, FaultClient.Threads.path(contender, lock), "");
+                    make(zooKeeper, FaultClient.Threads.counter(contender, lock), "0");
                 }
             }
         } finally {
-            zooKeeper.close();
+            client.close();
         }
     }
 
@@ -103,15 +97,14 @@ final class Arena implements AutoCloseable {
     }
 
     /** Of the first three, each knows one server only, and loses its sessions when that is cut off. */
-    private void start(int client) {
+    private RemoteJvm<FaultClient> start(int client) {
         List<EnsembleServer> servers = ensemble.servers();
-        clients[client] = processes.start(
-                List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=off"),
-                RivalProcess.class,
-                client < servers.size() ? servers.get(client).connectString() : ensemble.connectString(),
-                refereeFile.toString(),
-                client + 1 + "." + ++started,
-                String.valueOf(seed + 1_000L * client));
+        String connectString = client < servers.size() ? servers.get(client).connectString() : ensemble.connectString();
+        String name = client + 1 + "." + ++started;
+        long seedOfClient = seed + 1_000L * client;
+        Referee calls = this.calls;
+        return RemoteJvm.start(
+                OPTIONS, () -> new FaultClient.Threads(name, calls, connectString, FaultClient.SESSION, seedOfClient));
     }
 
     /** Does it, undoes it, and waits until the servers have found each other again. */
@@ -126,12 +119,11 @@ final class Arena implements AutoCloseable {
         switch (step.kind()) {
             case STOP_CLIENT -> {
                 target = "client " + (client + 1);
-                endAfter(millis, FrozenJvm.freeze(clients[client])::close);
+                endAfter(millis, FrozenJvm.freeze(clients.get(client).process())::close);
             }
             case KILL_CLIENT -> {
                 target = "client " + (client + 1);
-                clients[client].destroyForcibly().onExit().join();
-                start(client);
+                clients.get(client).close();
             }
             case STALL_SERVER -> endAfter(millis, server.freeze()::close);
             case KILL_SERVER -> {
@@ -160,6 +152,9 @@ final class Arena implements AutoCloseable {
         }
         Played done = new Played(step, target, from, System.nanoTime());
         played.add(done);
+        if (step.kind() == FaultPlan.Kind.KILL_CLIENT) {
+            clients.set(client, start(client)); // how long a JVM takes to start is not the fault's
+        }
         await(LIMIT, () -> ensemble.followers().size() == servers.size() - 1);
         return done;
     }
@@ -173,7 +168,7 @@ final class Arena implements AutoCloseable {
         return List.copyOf(played);
     }
 
-    Referee referee() {
+    Referee.Notebook referee() {
         return referee;
     }
 
@@ -182,37 +177,34 @@ final class Arena implements AutoCloseable {
      * servers.
      */
     Map<Contender, Remains> finish() throws Exception {
-        tell("finish");
+        for (RemoteJvm<FaultClient> client : clients) {
+            client.object().finish();
+        }
         Map<Contender, Remains> remains = new EnumMap<>(Contender.class);
-        int threads = CLIENTS * RivalProcess.LOCKS;
+        int threads = CLIENTS * FaultClient.LOCKS;
         await(LIMIT, () -> Stream.of(Contender.values()).allMatch(each -> referee.served(each) == threads));
-        ZooKeeper zooKeeper = Handles.connect(ensemble.connectString());
+        LockClient observer = Contender.BARE.connect(ensemble.connectString(), FaultClient.SESSION);
         try {
+            ZooKeeper zooKeeper = observer.handle();
             for (Contender contender : Contender.values()) {
                 // This library looks for the nodes of lost requests for up to 7.5 session time-outs.
-                await(RivalProcess.SESSION.multipliedBy(10), () -> nodes(zooKeeper, contender) == 0);
+                await(FaultClient.SESSION.multipliedBy(10), () -> nodes(zooKeeper, contender) == 0);
                 remains.put(contender, new Remains(threads - referee.served(contender), nodes(zooKeeper, contender)));
             }
         } finally {
-            zooKeeper.close();
+            observer.close();
         }
-        tell("close");
-        await(LIMIT, () -> Stream.of(clients).noneMatch(Process::isAlive));
+        for (RemoteJvm<FaultClient> client : clients) {
+            client.object().close();
+        }
         ensemble.servers().forEach(EnsembleServer::kill);
         return remains;
     }
 
-    private void tell(String line) throws IOException {
-        for (Process client : clients) {
-            client.getOutputStream().write((line + "\n").getBytes(StandardCharsets.US_ASCII));
-            client.getOutputStream().flush();
-        }
-    }
-
     private static int nodes(ZooKeeper zooKeeper, Contender contender) throws KeeperException, InterruptedException {
         int nodes = 0;
-        for (int lock = 0; lock < RivalProcess.LOCKS; lock++) {
-            String path = RivalProcess.path(contender, lock);
+        for (int lock = 0; lock < FaultClient.LOCKS; lock++) {
+            String path = FaultClient.Threads.path(contender, lock);
             zooKeeper.sync(path);
             nodes += zooKeeper.getChildren(path, false).size();
         }
@@ -243,8 +235,8 @@ final class Arena implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
-        processes.close();
+    public void close() throws NoSuchObjectException {
+        clients.forEach(RemoteJvm::close);
         ensemble.close();
         UnicastRemoteObject.unexportObject(referee, true);
     }

@@ -61,7 +61,7 @@ final class FaultPlan {
     Step next() {
         Kind kind = kinds.get(random.nextInt(kinds.size()));
         int target = random.nextInt(3 * Arena.CLIENTS);
-        Duration lasts = RivalProcess.SESSION
+        Duration lasts = FaultClient.SESSION
                 .multipliedBy(LEAST_PERCENT + random.nextInt(MOST_PERCENT - LEAST_PERCENT))
                 .dividedBy(100);
         return new Step(kind, target, lasts, Duration.ofMillis(500 + random.nextInt(PAUSE_MILLIS)));

@@ -3,26 +3,29 @@
 
 package dev.zkrecipes.bench.faults;
 
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.MultimapBuilder;
+import com.google.common.collect.Multimaps;
+import com.google.common.collect.Range;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import dev.zkrecipes.bench.faults.FaultVerdict.Overlap;
 import dev.zkrecipes.bench.faults.Referee.StaleWrite;
 import dev.zkrecipes.bench.faults.ServerLog.Life;
-import dev.zkrecipes.bench.report.Csv;
+import dev.zkrecipes.bench.report.Charts;
+import dev.zkrecipes.bench.report.Table;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.LongSummaryStatistics;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The files of a run: a page in Markdown and in HTML, a picture, and the data. */
+/** The files of a run: a page in Markdown, a picture, and the data. */
 final class FaultReport {
     private final Evidence evidence;
     private final List<FaultVerdict> verdicts;
@@ -36,90 +39,99 @@ final class FaultReport {
         this.begun = begun;
     }
 
+    /** The bare client has the lock of the textbook. */
     private static String name(Contender contender) {
-        return switch (contender) {
-            case OURS -> "zkrecipes";
-            case CURATOR -> "Curator";
-            case BARE -> "textbook";
-        };
+        return contender == Contender.BARE ? "textbook" : contender.title();
     }
 
     /** Writes them all. */
     void write(Path folder, String machine) throws IOException {
-        List<List<String>> played = faultCounts();
-        List<List<String>> results = results();
-        String picture = picture();
-        Files.writeString(folder.resolve("violation.svg"), picture);
+        Table results = results();
+        draw(folder.resolve("violation.png"));
         Files.writeString(
-                folder.resolve("report.md"), "```text\n" + machine + "```\n\n" + markdown(played) + markdown(results));
-        Files.writeString(
-                folder.resolve("report.html"),
-                "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Three locks under faults</title>\n"
-                        + "<style>body{font-family:sans-serif;margin:2em}td{padding:.2em .8em;text-align:right}"
-                        + "td:first-child{text-align:left}tr:nth-child(odd){background:#eee}</style>\n<pre>"
-                        + machine + "</pre>\n" + html(played) + html(results) + picture + "</html>\n");
-        Files.writeString(folder.resolve("results.csv"), csv(results));
-        Files.writeString(
-                folder.resolve("faults.csv"),
-                csv(Stream.concat(
-                                Stream.of(List.of("fault", "target", "begins s", "ends s")),
-                                faults.stream()
-                                        .map(each -> List.of(
-                                                each.step().kind().toString(),
-                                                each.target(),
-                                                seconds(each.from()),
-                                                seconds(each.to()))))
-                        .toList()));
+                folder.resolve("report.md"),
+                "```text\n" + machine + "```\n\n" + faultCounts().markdown() + "\n" + results.markdown());
+        Files.writeString(folder.resolve("results.csv"), results.csv());
+        Table played = Table.of("fault,target,begins s,ends s");
+        faults.forEach(each -> played.add(each.step().kind(), each.target(), seconds(each.from()), seconds(each.to())));
+        Files.writeString(folder.resolve("faults.csv"), played.csv());
         Files.writeString(folder.resolve("holds.csv"), holds());
     }
 
-    private List<List<String>> faultCounts() {
-        List<List<String>> rows = new ArrayList<>(List.of(List.of("fault", "times", "seconds in all")));
+    private Table faultCounts() {
+        Table table = Table.of("fault,times,seconds in all");
         for (FaultPlan.Kind kind : FaultPlan.Kind.values()) {
             LongSummaryStatistics lasted = faults.stream()
                     .filter(fault -> fault.step().kind() == kind)
                     .mapToLong(fault -> fault.to() - fault.from())
                     .summaryStatistics();
-            rows.add(List.of(kind.description(), "" + lasted.getCount(), "" + Math.round(lasted.getSum() / 1e9)));
+            table.add(kind.description(), lasted.getCount(), Math.round(lasted.getSum() / 1e9));
         }
-        return rows;
+        return table;
     }
 
-    private List<List<String>> results() {
-        List<List<String>> rows = new ArrayList<>();
-        rows.add(row("counted", each -> name(each.contender())));
+    private Table results() {
+        Table table = new Table(row("counted", each -> name(each.contender())).toList());
         verdicts.stream()
                 .flatMap(verdict -> verdict.figures().keySet().stream())
                 .distinct()
-                .forEach(figure -> rows.add(row(figure, each -> each.figures().getOrDefault(figure, "-"))));
-        return rows;
+                .forEach(figure -> table.add(row(figure, each -> each.figures().getOrDefault(figure, "-"))
+                        .toArray()));
+        return table;
     }
 
-    private List<String> row(String label, Function<FaultVerdict, String> cell) {
-        return Stream.concat(Stream.of(label), verdicts.stream().map(cell)).toList();
+    private Stream<String> row(String label, Function<FaultVerdict, String> cell) {
+        return Stream.concat(Stream.of(label), verdicts.stream().map(cell));
     }
 
-    /** Preferably one of Curator's, with a stale write, and of these the longest. */
-    private String picture() {
-        Comparator<Overlap> byWeight = Comparator.comparing(
-                        (Overlap each) -> each.believer().contender() == Contender.CURATOR)
-                .thenComparing(each -> !staleWrites(each.believer()).isEmpty())
-                .thenComparing(Overlap::nanos);
-        Optional<Overlap> overlap = verdicts.stream()
+    /** A wrong belief, preferably one of Curator's, with a stale write, and of these the longest; if there is one. */
+    private void draw(Path file) throws IOException {
+        Optional<Tenure> believer = verdicts.stream()
                 .flatMap(verdict -> verdict.overlaps().stream())
-                .max(byWeight);
-        return overlap.map(each -> picture(each.believer())).orElse("<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n");
+                .max(Comparator.comparing((Overlap each) -> each.believer().contender() == Contender.CURATOR)
+                        .thenComparing(each -> !staleWrites(each.believer()).isEmpty())
+                        .thenComparing(Overlap::nanos))
+                .map(Overlap::believer);
+        if (believer.isPresent()) {
+            Tenure a = believer.get();
+            // With the last one who was granted the lock by then.
+            Tenure b = evidence.tenures().stream()
+                    .filter(each -> each.contender() == a.contender() && each.lock() == a.lock())
+                    .filter(each -> !each.equals(a) && each.granted() < a.lastBelieved())
+                    .max(Comparator.comparingLong(Tenure::granted))
+                    .orElseThrow();
+            String title = name(a.contender()) + ": A (client " + a.client() + ") believes it holds lock " + a.lock()
+                    + ", which B (client " + b.client() + ") has been granted";
+            Charts.spans(title, spans(a, b), file);
+        }
     }
 
-    /** With the last one who was granted the lock by then. */
-    private String picture(Tenure believer) {
-        Tenure holder = evidence.tenures().stream()
-                .filter(each -> each.contender() == believer.contender() && each.lock() == believer.lock())
-                .filter(each -> !each.equals(believer) && each.granted() < believer.lastBelieved())
-                .max(Comparator.comparingLong(Tenure::granted))
-                .orElseThrow();
-        return HoldPicture.of(
-                name(believer.contender()), believer, holder, evidence.log(), faults, staleWrites(believer));
+    /** By label, in seconds: the faults, and what two holders had and were told, until both knew the truth. */
+    private ListMultimap<String, Range<Double>> spans(Tenure a, Tenure b) {
+        long begin = Math.min(a.granted(), b.granted());
+        long end = Math.max(Math.max(a.lastBelieved(), a.released()), b.granted());
+        long margin = (end - begin) / 20;
+        ListMultimap<String, Range<Long>> spans =
+                MultimapBuilder.linkedHashKeys().arrayListValues().build();
+        faults.forEach(fault -> spans.put(fault.step().kind().description(), Range.closed(fault.from(), fault.to())));
+        addHolder("A", a, spans);
+        staleWrites(a).forEach(at -> spans.put("A's stale write is accepted", Range.singleton(at)));
+        addHolder("B", b, spans);
+        spans.values().removeIf(span -> span.upperEndpoint() < begin - margin || span.lowerEndpoint() > end + margin);
+        return Multimaps.transformValues(
+                spans,
+                span -> Range.closed(
+                        (Math.max(span.lowerEndpoint(), begin - margin) - begin) / 1e9,
+                        (Math.min(span.upperEndpoint(), end + margin) - begin) / 1e9));
+    }
+
+    private void addHolder(String name, Tenure tenure, ListMultimap<String, Range<Long>> spans) {
+        Life life = evidence.log().lives().get(tenure.node());
+        if (life != null) {
+            spans.put(name + " has a node on the servers", Range.closed(life.createdAt(), life.deletedAt()));
+        }
+        spans.put(name + " is told that it holds", Range.singleton(tenure.granted()));
+        tenure.believed().forEach(span -> spans.put(name + " believes it holds", Range.closed(span.from(), span.to())));
     }
 
     private List<Long> staleWrites(Tenure tenure) {
@@ -130,38 +142,17 @@ final class FaultReport {
                 .toList();
     }
 
-    private static String markdown(List<List<String>> rows) {
-        String rule = "|---" + "|---:".repeat(rows.get(0).size() - 1) + "|\n";
-        List<String> lines = rows.stream()
-                .map(row -> "| " + String.join(" | ", row) + " |\n")
-                .toList();
-        return lines.get(0) + rule + String.join("", lines.subList(1, lines.size())) + "\n";
-    }
-
-    private static String html(List<List<String>> rows) {
-        return rows.stream()
-                .map(row -> "<tr><td>" + String.join("</td><td>", row) + "</td></tr>")
-                .collect(Collectors.joining("\n", "<table>\n", "\n</table>\n<p>\n"));
-    }
-
-    private static String csv(List<List<String>> rows) {
-        Csv csv = new Csv(rows.get(0).toArray(String[]::new));
-        rows.stream().skip(1).forEach(row -> csv.add(row.toArray()));
-        return csv.toString();
-    }
-
     /** Each hold, as its holder and the servers saw it. */
     private String holds() {
-        String columns = "contender,lock,client,token,asked s,granted s,last believed s,released s,"
-                + "node created s,node deleted s,write to any,write with token,write with guard";
-        Csv csv = new Csv(columns.split(",", -1));
+        Table table = Table.of("contender,lock,client,token,asked s,granted s,last believed s,released s,"
+                + "node created s,node deleted s,write to any,write with token,write with guard");
         evidence.tenures().stream()
                 .sorted(Comparator.comparingLong(Tenure::granted))
                 .forEach(each -> {
                     Life life = evidence.log()
                             .lives()
                             .getOrDefault(each.node(), new Life("", 0, begun, 0, ServerLog.NEVER));
-                    csv.add(
+                    table.add(
                             name(each.contender()),
                             each.lock(),
                             each.client(),
@@ -176,7 +167,7 @@ final class FaultReport {
                             each.writes().get(1),
                             each.writes().get(2));
                 });
-        return csv.toString();
+        return table.csv();
     }
 
     private String seconds(long time) {

@@ -127,7 +127,7 @@ final class FaultVerdict {
 
     /** Nobody may be told of a grant while a node in front of its own is there. */
     private void judgeGrants(int lock, List<Tenure> ofLock) {
-        String folder = RivalProcess.path(contender, lock) + "/";
+        String folder = FaultClient.Threads.path(contender, lock) + "/";
         Map<String, Tenure> byNode = new HashMap<>();
         ofLock.forEach(tenure -> byNode.put(tenure.node(), tenure));
         List<Life> queue = evidence.log.lives().values().stream()
@@ -202,7 +202,7 @@ final class FaultVerdict {
 
     private void judgeGuardedWrites(int lock) {
         List<GuardedWrite> writes = evidence.log.guardedWrites().stream()
-                .filter(write -> write.counter().equals(RivalProcess.counter(contender, lock)))
+                .filter(write -> write.counter().equals(FaultClient.Threads.counter(contender, lock)))
                 .toList();
         count(
                 "stale writes committed with a guard",

@@ -3,12 +3,10 @@
 
 package dev.zkrecipes.bench.faults;
 
-import com.google.common.base.Throwables;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
-import dev.zkrecipes.bench.report.Machine;
+import dev.zkrecipes.bench.runner.Machine;
 import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,8 +15,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -60,34 +56,13 @@ public final class Faults implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", description = "a new folder for the results (default: faults)")
     private Path out = Path.of("faults");
 
-    private Faults() {}
-
-    /**
-     * Runs the command and ends the JVM with its exit code.
-     *
-     * @param args the command line
-     */
-    public static void main(String[] args) {
-        int code = ExitCode.SOFTWARE;
-        try {
-            code = commandLine().execute(args);
-        } catch (Error e) {
-            System.err.println(Throwables.getStackTraceAsString(e));
-        }
-        System.exit(code); // threads that serve calls of other processes would keep this one alive
-    }
-
-    static CommandLine commandLine() {
-        return new CommandLine(new Faults());
-    }
-
     @Override
     public Integer call() throws Exception {
         if (Files.exists(out)) {
             throw new ParameterException(spec.commandLine(), out + " exists already");
         }
         PrintWriter text = spec.commandLine().getOut();
-        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        double load = Machine.load();
         long begun = System.nanoTime();
         long clocks = wallMinusMonotonic();
         try (Arena arena = new Arena(seed, syncLimit)) {
@@ -134,9 +109,6 @@ public final class Faults implements Callable<Integer> {
     private String machine(double load) {
         String command = "bin/faults --minutes " + String.valueOf(minutes).replaceFirst("\\.0$", "") + " --seed " + seed
                 + (syncLimit == SYNC_LIMIT ? "" : " --sync-limit " + syncLimit);
-        return Machine.describe(command, load)
-                .lines()
-                .filter(line -> !line.startsWith("data ") && !line.startsWith("options "))
-                .collect(Collectors.joining("\n", "", "\n"));
+        return Machine.describe(command, List.of(), load);
     }
 }

@@ -6,6 +6,8 @@ package dev.zkrecipes.bench.faults;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import java.io.Serializable;
+import java.rmi.Remote;
+import java.rmi.RemoteException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -20,7 +22,28 @@ import java.util.Set;
  * write, those of the other refuse tokens below the greatest that they have seen. Every request has its token, so it
  * is known which writes are stale: they come after a later holder has read.
  */
-final class Referee implements RefereeCalls {
+interface Referee extends Remote {
+    /** Is returned where a token is refused. */
+    long REFUSED = -1;
+
+    /** A process has begun, by its clock. */
+    void begun(long nanoTime) throws RemoteException;
+
+    /** A holder began, or ended. */
+    void note(Tenure tenure) throws RemoteException;
+
+    /** A call of a library failed. */
+    void failed(Contender contender, String how) throws RemoteException;
+
+    /** A thread took its lock once more at the end. */
+    void served(Contender contender, String thread) throws RemoteException;
+
+    /** A counter's value, or {@link #REFUSED}. */
+    long read(Counter counter, long token) throws RemoteException;
+
+    /** Sets it, and returns the value, or {@link #REFUSED}. */
+    long write(Counter counter, long token, long value) throws RemoteException;
+
     /** A counter: that of a lock of a contender, and whether it checks tokens. */
     record Counter(Contender contender, int lock, boolean checksTokens) implements Serializable {}
 
@@ -30,73 +53,70 @@ final class Referee implements RefereeCalls {
     /** A write that was accepted after a later holder had read. */
     record StaleWrite(Counter counter, long token, long at) {}
 
-    private final Map<String, Tenure> tenures = new HashMap<>();
-    private final Map<Counter, State> counters = new HashMap<>();
-    private final List<StaleWrite> staleWrites = new ArrayList<>();
-    private final Map<Contender, List<String>> failures = new EnumMap<>(Contender.class);
-    private final Map<Contender, Set<String>> served = new EnumMap<>(Contender.class);
-    private int processes;
+    /** What it has heard and counted. */
+    final class Notebook implements Referee {
+        private final Map<String, Tenure> tenures = new HashMap<>();
+        private final Map<Counter, State> counters = new HashMap<>();
+        private final List<StaleWrite> staleWrites = new ArrayList<>();
+        private final Map<Contender, List<String>> failures = new EnumMap<>(Contender.class);
+        private final Map<Contender, Set<String>> served = new EnumMap<>(Contender.class);
 
-    @Override
-    public synchronized void begun(long nanoTime) {
-        if (Math.abs(System.nanoTime() - nanoTime) > 60e9) {
-            throw new IllegalStateException("the JVMs of this machine do not share the clock of System.nanoTime()");
+        @Override
+        public synchronized void begun(long nanoTime) {
+            if (Math.abs(System.nanoTime() - nanoTime) > 60e9) {
+                throw new IllegalStateException("the JVMs of this machine do not share the clock of System.nanoTime()");
+            }
         }
-        processes++;
-    }
 
-    @Override
-    public synchronized void note(Tenure tenure) {
-        tenures.put(tenure.node(), tenure);
-    }
-
-    @Override
-    public synchronized void failed(Contender contender, String how) {
-        failures.computeIfAbsent(contender, any -> new ArrayList<>()).add(how);
-    }
-
-    @Override
-    public synchronized void served(Contender contender, String thread) {
-        served.computeIfAbsent(contender, any -> new HashSet<>()).add(thread);
-    }
-
-    @Override
-    public synchronized long read(Counter counter, long token) {
-        State old = counters.getOrDefault(counter, new State(0, 0, 0));
-        if (counter.checksTokens && token < old.greatestToken) {
-            return REFUSED;
+        @Override
+        public synchronized void note(Tenure tenure) {
+            tenures.put(tenure.node(), tenure);
         }
-        counters.put(counter, new State(old.value, Math.max(old.greatestToken, token), old.accepted));
-        return old.value;
-    }
 
-    @Override
-    public synchronized long write(Counter counter, long token, long value) {
-        if (read(counter, token) == REFUSED) {
-            return REFUSED;
+        @Override
+        public synchronized void failed(Contender contender, String how) {
+            failures.computeIfAbsent(contender, any -> new ArrayList<>()).add(how);
         }
-        State old = counters.getOrDefault(counter, new State(0, 0, 0));
-        if (token < old.greatestToken) {
-            staleWrites.add(new StaleWrite(counter, token, System.nanoTime()));
+
+        @Override
+        public synchronized void served(Contender contender, String thread) {
+            served.computeIfAbsent(contender, any -> new HashSet<>()).add(thread);
         }
-        counters.put(counter, new State(value, old.greatestToken, old.accepted + 1));
-        return value;
-    }
 
-    synchronized int processes() {
-        return processes;
-    }
+        @Override
+        public synchronized long read(Counter counter, long token) {
+            State old = counters.getOrDefault(counter, new State(0, 0, 0));
+            if (counter.checksTokens && token < old.greatestToken) {
+                return REFUSED;
+            }
+            counters.put(counter, new State(old.value, Math.max(old.greatestToken, token), old.accepted));
+            return old.value;
+        }
 
-    synchronized Evidence evidence(ServerLog log, long tolerance) {
-        return new Evidence(
-                List.copyOf(tenures.values()), log, Map.copyOf(counters), List.copyOf(staleWrites), tolerance);
-    }
+        @Override
+        public synchronized long write(Counter counter, long token, long value) {
+            if (read(counter, token) == REFUSED) {
+                return REFUSED;
+            }
+            State old = counters.getOrDefault(counter, new State(0, 0, 0));
+            if (token < old.greatestToken) {
+                staleWrites.add(new StaleWrite(counter, token, System.nanoTime()));
+            }
+            counters.put(counter, new State(value, old.greatestToken, old.accepted + 1));
+            return value;
+        }
 
-    synchronized List<String> failures(Contender contender) {
-        return List.copyOf(failures.getOrDefault(contender, List.of()));
-    }
+        synchronized Evidence evidence(ServerLog log, long tolerance) {
+            return new Evidence(
+                    List.copyOf(tenures.values()), log, Map.copyOf(counters), List.copyOf(staleWrites), tolerance);
+        }
 
-    synchronized int served(Contender contender) {
-        return served.getOrDefault(contender, Set.of()).size();
+        synchronized List<String> failures(Contender contender) {
+            return List.copyOf(failures.getOrDefault(contender, List.of()));
+        }
+
+        synchronized int served(Contender contender) {
+            return served.getOrDefault(contender, Set.of()).size();
+        }
     }
 }

@@ -41,17 +41,8 @@ final class ServerLog {
     /** A guarded write of a counter, which names the writer's node. */
     record GuardedWrite(String counter, long zxid, long value, String node) {}
 
-    /** A transaction, and how many servers logged it. */
-    private static final class Step {
-        private final TxnHeader header;
-        private final Record what;
-        private int copies;
-
-        Step(TxnHeader header, Record what) {
-            this.header = header;
-            this.what = what;
-        }
-    }
+    /** A transaction, as one server logged it. */
+    private record Step(TxnHeader header, Record what) {}
 
     private final Map<String, Life> lives = new HashMap<>();
     private final Map<Long, Set<String>> nodesOfSessions = new HashMap<>();
@@ -72,14 +63,14 @@ final class ServerLog {
      * was given a snapshot lacks what the others have.
      */
     static ServerLog read(List<Path> dataDirectories, long wallMinusMonotonic) throws IOException {
-        TreeMap<Long, Step> steps = new TreeMap<>();
+        TreeMap<Long, List<Step>> steps = new TreeMap<>();
         for (Path directory : dataDirectories) {
             try (FileTxnLog files =
                             new FileTxnLog(directory.resolve("version-2").toFile());
                     TxnIterator each = files.read(0)) {
                 while (each.getHeader() != null) {
-                    steps.computeIfAbsent(each.getHeader().getZxid(), any -> new Step(each.getHeader(), each.getTxn()))
-                            .copies++;
+                    steps.computeIfAbsent(each.getHeader().getZxid(), any -> new ArrayList<>())
+                            .add(new Step(each.getHeader(), each.getTxn()));
                     if (!each.next()) {
                         break;
                     }
@@ -87,8 +78,9 @@ final class ServerLog {
             }
         }
         ServerLog log = new ServerLog(wallMinusMonotonic);
-        for (Step step : steps.values()) {
-            if (step.copies > dataDirectories.size() / 2) {
+        for (List<Step> copies : steps.values()) {
+            if (copies.size() > dataDirectories.size() / 2) {
+                Step step = copies.get(0);
                 log.add(step.header, step.header.getType(), step.what);
             }
         }

@@ -4,7 +4,9 @@
 package dev.zkrecipes.bench.faults;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.LockClient.Turn;
 import java.io.Serializable;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -42,6 +44,8 @@ record Tenure(
         UNKNOWN
     }
 
+    static final List<Outcome> NOTHING_WRITTEN = Collections.nCopies(3, Outcome.HELD_BACK);
+
     /**
      * From one time to another, ends included. Between them no two questions are further apart than {@link
      * #GAP_NANOS}.
@@ -64,6 +68,13 @@ record Tenure(
         } else {
             believed.add(new Span(time, time));
         }
+    }
+
+    /** One that begins now. */
+    static Tenure begun(Contender contender, int lock, String client, Turn turn, long asked) {
+        long granted = System.nanoTime();
+        return new Tenure(
+                contender, lock, client, turn.token(), turn.node(), asked, granted, List.of(), 0, NOTHING_WRITTEN);
     }
 
     /** This one, as it is known at its end, which is now. */

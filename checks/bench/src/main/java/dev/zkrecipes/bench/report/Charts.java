@@ -3,22 +3,13 @@
 
 package dev.zkrecipes.bench.report;
 
-import dev.zkrecipes.bench.cases.WaysToWait;
-import dev.zkrecipes.bench.cases.WaysToWait.Way;
-import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.measure.Metric;
-import java.awt.Color;
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.Range;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.DoubleUnaryOperator;
-import java.util.function.ToDoubleFunction;
-import java.util.stream.DoubleStream;
-import java.util.stream.IntStream;
 import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.BitmapEncoder.BitmapFormat;
 import org.knowm.xchart.CategoryChart;
@@ -26,129 +17,78 @@ import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
-import org.knowm.xchart.XYSeries.XYSeriesRenderStyle;
 import org.knowm.xchart.internal.chartpart.Chart;
 import org.knowm.xchart.style.Styler.LegendPosition;
-import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Pictures of the results. */
 public final class Charts {
     private static final int WIDTH = 1_200;
     private static final int HEIGHT = 700;
-    private static final int CURVE_STEPS = 60;
 
     private Charts() {}
 
-    /**
-     * For each case the ratio of ours to Curator's, and to the bare client's, of one metric; nothing if there is none.
-     */
-    public static void ratios(List<Result> results, Metric metric, Path folder) throws IOException {
+    /** Points over names, on a logarithmic axis: the length of a bar means nothing on an axis that has no zero. */
+    public static void ratios(String title, Map<String, Map<String, Double>> series, Path file) throws IOException {
         CategoryChart chart = new CategoryChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
-                .title(metric.label() + " of ours divided by that of the others"
-                        + (metric.moreIsBetter() ? " (more is better)" : " (less is better)"))
+                .title(title)
                 .yAxisTitle("ratio, logarithmic")
                 .build();
-        // Points: the length of a bar means nothing on an axis that has no zero.
+        series.forEach(
+                (name, ratios) -> chart.addSeries(name, List.copyOf(ratios.keySet()), List.copyOf(ratios.values())));
+        double least = series.values().stream()
+                .flatMap(ratios -> ratios.values().stream())
+                .reduce(1.0, Math::min);
         chart.getStyler()
                 .setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Scatter)
                 .setYAxisLogarithmic(true)
+                // Categories begin at 0 unless told otherwise, which a logarithmic axis does not have.
+                .setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))))
                 .setXAxisLabelRotation(60)
                 .setLegendPosition(LegendPosition.InsideNW);
-        double least = 1;
-        for (Contender against : List.of(Contender.CURATOR, Contender.BARE)) {
-            List<String> names = new ArrayList<>();
-            List<Double> ratios = new ArrayList<>();
-            for (Result result : results) {
-                Optional<Summary> ratio = result.ratio(against, metric);
-                if (ratio.isPresent()) {
-                    names.add(result.benchCase().name() + ", " + result.setting());
-                    ratios.add(ratio.get().median());
-                    least = Math.min(least, ratio.get().median());
-                }
-            }
-            if (!names.isEmpty()) {
-                chart.addSeries("ours : " + against, names, ratios);
-            }
-        }
-        if (!chart.getSeriesMap().isEmpty()) {
-            // Categories begin at 0 unless told otherwise, which a logarithmic axis does not have.
-            chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
-            save(chart, folder.resolve(metric.label() + "-ratios.png"));
-        }
+        save(chart, file);
     }
 
-    /** The cost of a hand-over for each of the three ways to wait: one picture of requests, one of events. */
-    public static void waysToWait(List<WaysToWait.Cost> costs, Path folder) throws IOException {
-        save(waysToWait(costs, "requests", WaysToWait.Cost::requests), folder.resolve("ways-to-wait-requests.png"));
-        save(waysToWait(costs, "events", WaysToWait.Cost::events), folder.resolve("ways-to-wait-events.png"));
-    }
-
-    private static XYChart waysToWait(
-            List<WaysToWait.Cost> costs, String what, ToDoubleFunction<WaysToWait.Cost> figure) {
-        XYChart chart = new XYChartBuilder()
-                .width(WIDTH)
-                .height(HEIGHT)
-                .title(what + " of one hand-over")
-                .xAxisTitle("waiters")
-                .yAxisTitle(what)
-                .build();
+    /** Points over numbers, on two logarithmic axes, and lines between them. */
+    public static void lines(
+            String title, String xTitle, String yTitle, Map<String, Map<Integer, Double>> series, Path file)
+            throws IOException {
+        XYChart chart = chart(title, xTitle, yTitle);
         chart.getStyler()
                 .setXAxisLogarithmic(true)
                 .setYAxisLogarithmic(true)
                 .setLegendPosition(LegendPosition.InsideNW);
-        for (Way way : Way.values()) {
-            // A logarithmic axis has no place for nothing, and polling causes no events.
-            List<WaysToWait.Cost> points = costs.stream()
-                    .filter(cost -> cost.way() == way && figure.applyAsDouble(cost) > 0)
-                    .toList();
-            if (!points.isEmpty()) {
-                chart.addSeries(
-                        way.toString(),
-                        points.stream().mapToDouble(WaysToWait.Cost::waiters).toArray(),
-                        points.stream().mapToDouble(figure).toArray());
-            }
-        }
-        return chart;
+        series.forEach(
+                (name, points) -> chart.addSeries(name, List.copyOf(points.keySet()), List.copyOf(points.values())));
+        save(chart, file);
     }
 
-    /** What was measured, and the curve through it. */
-    public record Curve(String name, Map<Integer, Double> points, DoubleUnaryOperator line) {}
+    /** When something was so, in seconds: a row for each thing, and its name in the legend. */
+    public static void spans(String title, ListMultimap<String, Range<Double>> spans, Path file) throws IOException {
+        XYChart chart = chart(title, "seconds", "");
+        chart.getStyler().setYAxisTicksVisible(false).setLegendPosition(LegendPosition.OutsideS);
+        for (String label : spans.keySet()) {
+            double row = -chart.getSeriesMap().size();
+            List<Double> xs = new ArrayList<>();
+            List<Double> ys = new ArrayList<>();
+            for (Range<Double> span : spans.get(label)) {
+                xs.addAll(List.of(span.lowerEndpoint(), span.upperEndpoint(), span.upperEndpoint()));
+                ys.addAll(List.of(row, row, Double.NaN)); // a gap before the next
+            }
+            chart.addSeries(label, xs, ys);
+        }
+        save(chart, file);
+    }
 
-    /** Points and the curves through them, over a logarithmic axis. */
-    public static void curves(String title, String xTitle, String yTitle, List<Curve> curves, Path file)
-            throws IOException {
-        XYChart chart = new XYChartBuilder()
+    private static XYChart chart(String title, String xTitle, String yTitle) {
+        return new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
                 .title(title)
                 .xAxisTitle(xTitle)
                 .yAxisTitle(yTitle)
                 .build();
-        chart.getStyler().setXAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
-        Color[] colors = chart.getStyler().getSeriesColors();
-        for (Curve curve : curves) {
-            Color color = colors[chart.getSeriesMap().size() / 2 % colors.length];
-            double most = Collections.max(curve.points().keySet());
-            double[] xs = IntStream.rangeClosed(0, CURVE_STEPS)
-                    .mapToDouble(i -> Math.pow(most, (double) i / CURVE_STEPS))
-                    .toArray();
-            chart.addSeries(
-                            curve.name(),
-                            List.copyOf(curve.points().keySet()),
-                            List.copyOf(curve.points().values()))
-                    .setXYSeriesRenderStyle(XYSeriesRenderStyle.Scatter)
-                    .setMarkerColor(color);
-            chart.addSeries(
-                            curve.name() + ", curve",
-                            xs,
-                            DoubleStream.of(xs).map(curve.line()).toArray())
-                    .setMarker(SeriesMarkers.NONE)
-                    .setLineColor(color)
-                    .setShowInLegend(false);
-        }
-        save(chart, file);
     }
 
     private static void save(Chart<?, ?> chart, Path file) throws IOException {

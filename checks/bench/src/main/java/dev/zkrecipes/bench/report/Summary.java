@@ -41,7 +41,7 @@ public record Summary(double median, double least, double greatest, int count) {
      * @param theirs of the same rounds
      * @throws IllegalArgumentException if the rounds are not the same number, or there are none
      */
-    static Summary ofRatios(List<Double> ours, List<Double> theirs) {
+    public static Summary ofRatios(List<Double> ours, List<Double> theirs) {
         if (ours.size() != theirs.size()) {
             throw new IllegalArgumentException(ours.size() + " rounds cannot be paired with " + theirs.size());
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** Results as text, CSV and charts. */
+/** Figures as tables and charts. */
 @NullMarked
 package dev.zkrecipes.bench.report;
 

@@ -3,104 +3,69 @@
 
 package dev.zkrecipes.bench.scale;
 
-import com.google.common.base.Splitter;
-import com.google.common.primitives.ImmutableLongArray;
 import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.server.ChildJvm;
+import dev.zkrecipes.bench.contender.Cycle;
+import dev.zkrecipes.bench.contender.LockClient;
+import dev.zkrecipes.bench.contender.Work;
+import dev.zkrecipes.bench.runner.Crew;
+import dev.zkrecipes.bench.runner.Together;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 
-/** The sessions of one contender, in several JVMs. What fails in one of them fails here; then only close it. */
+/** The sessions of one contender, each with a path of its own. Not thread-safe. */
 final class Crowd implements AutoCloseable {
-    /** A session has two to five threads. */
-    private static final List<String> OPTIONS = List.of("-Xms1g", "-Xmx1g", "-Xss256k");
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-    private final List<ChildJvm> jvms = new ArrayList<>();
+    private final Contender contender;
+    private final String connectString;
+    private final List<Session> sessions = new ArrayList<>();
 
-    /**
-     * What sessions did from their start to their stop.
-     *
-     * @param locks all that were taken
-     * @param micros to acquire each of those that counted, sorted
-     */
-    record Work(long locks, ImmutableLongArray micros) {}
-
-    Crowd(Contender contender, String connectString, int count) {
-        for (int i = 0; i < count; i++) {
-            jvms.add(ChildJvm.start(
-                    OPTIONS,
-                    CrowdProcess.class,
-                    contender.name(),
-                    connectString,
-                    String.valueOf(i),
-                    String.valueOf(count)));
-        }
+    Crowd(Contender contender, String connectString) {
+        this.contender = contender;
+        this.connectString = connectString;
     }
+
+    private record Session(LockClient client, Cycle cycle) {}
 
     /** Opens or closes sessions until there are so many. */
-    void resize(int sessions) {
-        ask("size " + sessions);
+    void resize(int count) throws Exception {
+        List<Callable<Session>> opening = IntStream.range(sessions.size(), count)
+                .<Callable<Session>>mapToObj(number -> () -> open(number))
+                .toList();
+        sessions.addAll(Together.call(opening));
+        List<Session> left = sessions.subList(count, sessions.size());
+        Together.close(left.stream().map(Session::client).toList());
+        left.clear();
+    }
+
+    /** With a first lock, which creates its path. */
+    private Session open(int number) throws Exception {
+        LockClient client = contender.connect(connectString, TIMEOUT);
+        Cycle cycle = client.cycle(Work.MUTEX, 1, "/scale/" + number);
+        cycle.acquire().close();
+        return new Session(client, cycle);
     }
 
     /**
-     * Starts taking locks, in this many of the sessions.
+     * Starts taking locks, with a thread for each of this many sessions.
      *
      * @param locksPerSecond of all together, by a schedule; 0 for each at once after the one before
      */
-    void start(int sessions, double locksPerSecond) {
-        ask("start " + sessions + " " + (locksPerSecond == 0 ? 0 : Math.round(sessions * 1e9 / locksPerSecond)));
-    }
-
-    /** Locks granted from now on count. */
-    void count() {
-        ask("count");
-    }
-
-    /** Ends the counting and the sessions' work, and returns when they have given back their last locks. */
-    Work stop() {
-        List<ImmutableLongArray> answers =
-                ask("stop").stream().map(Crowd::numbers).toList();
-        return new Work(
-                answers.stream().mapToLong(answer -> answer.get(0)).sum(),
-                ImmutableLongArray.copyOf(answers.stream()
-                        .flatMapToLong(answer -> answer.stream().skip(1))
-                        .sorted()));
-    }
-
-    private static ImmutableLongArray numbers(String answer) {
-        return ImmutableLongArray.copyOf(
-                Splitter.on(' ').omitEmptyStrings().splitToStream(answer).mapToLong(Long::parseLong));
-    }
-
-    Duration processorTime() {
-        return jvms.stream().map(ChildJvm::processorTime).reduce(Duration.ZERO, Duration::plus);
-    }
-
-    List<ChildJvm> jvms() {
-        return List.copyOf(jvms);
-    }
-
-    private List<String> ask(String question) {
-        jvms.forEach(jvm -> jvm.tell(question));
-        List<String> answers = new ArrayList<>();
-        for (ChildJvm jvm : jvms) {
-            String name = "client JVM " + (answers.size() + 1) + " of " + jvms.size() + ": ";
-            try {
-                answers.add(jvm.answer());
-            } catch (IllegalStateException e) {
-                throw new IllegalStateException(name + e.getMessage(), e);
-            }
-            String answer = answers.get(answers.size() - 1);
-            if (answer.startsWith(CrowdProcess.FAILED)) {
-                throw new IllegalStateException(name + answer);
-            }
-        }
-        return answers;
+    Crew start(int count, double locksPerSecond) {
+        List<Cycle> cycles =
+                sessions.subList(0, count).stream().map(Session::cycle).toList();
+        return Crew.start(cycles, locksPerSecond == 0 ? 0 : Math.round(count * 1e9 / locksPerSecond));
     }
 
     @Override
     public void close() {
-        jvms.forEach(ChildJvm::close);
+        try {
+            Together.close(sessions.stream().map(Session::client).toList());
+        } catch (Exception e) {
+            throw new IllegalStateException("cannot close all sessions", e);
+        }
     }
 }

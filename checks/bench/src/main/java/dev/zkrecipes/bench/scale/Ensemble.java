@@ -3,30 +3,26 @@
 
 package dev.zkrecipes.bench.scale;
 
-import com.google.common.base.Splitter;
 import com.google.common.collect.Iterables;
-import dev.zkrecipes.bench.server.ChildJvm;
-import dev.zkrecipes.bench.server.Store;
+import dev.zkrecipes.bench.runner.RemoteJvm;
+import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.test.internal.EnsembleProcess;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.zookeeper.client.FourLetterWordMain;
+import org.apache.zookeeper.common.X509Exception;
 
 /**
  * One ZooKeeper server, or three, as ZooKeeper's own script starts them: a JVM each, and nothing between them and their
@@ -37,6 +33,7 @@ final class Ensemble implements AutoCloseable {
     private static final List<String> OPTIONS = List.of(
             "-Xms512m",
             "-Xmx1g",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
             "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.ServerCnxn=off",
             "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.quorum.LearnerHandler=off");
 
@@ -58,7 +55,7 @@ final class Ensemble implements AutoCloseable {
     /** Those for clients come first. */
     private final List<Integer> ports;
 
-    private final List<ChildJvm> servers = new ArrayList<>();
+    private final List<Process> servers = new ArrayList<>();
 
     /**
      * What the servers did, in all or since an earlier reading.
@@ -99,27 +96,21 @@ final class Ensemble implements AutoCloseable {
         for (int i = 1; i <= size; i++) {
             Path data = Files.createDirectory(directory.resolve(String.valueOf(i)));
             Files.writeString(data.resolve("myid"), String.valueOf(i));
-            Path configuration = Files.write(data.resolve("zoo.cfg"), settings);
-            String own = "dataDir=" + data + "\nclientPort=" + ports.get(i - 1) + "\n";
-            Files.writeString(configuration, Files.readString(configuration) + own);
-            servers.add(ChildJvm.start(OPTIONS, EnsembleProcess.class, configuration.toString()));
+            List<String> own = List.of("dataDir=" + data, "clientPort=" + ports.get(i - 1));
+            Path configuration = Files.write(data.resolve("zoo.cfg"), Iterables.concat(settings, own));
+            servers.add(RemoteJvm.launch(OPTIONS, EnsembleProcess.class, configuration.toString()));
         }
     }
 
     /** Starts servers with an empty store, and waits until one leads and the others follow. */
-    static Ensemble start(int size, Store store) throws InterruptedException {
-        Path directory = store.createDirectory();
+    static Ensemble start(int size, Store store) throws IOException, InterruptedException {
+        Ensemble ensemble = new Ensemble(store.createDirectory(), size);
         try {
-            Ensemble ensemble = new Ensemble(directory, size);
-            try {
-                ensemble.awaitLeader();
-                return ensemble;
-            } catch (InterruptedException | RuntimeException e) {
-                ensemble.close();
-                throw e;
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot start " + size + " servers", e);
+            ensemble.awaitLeader();
+            return ensemble;
+        } catch (InterruptedException | RuntimeException e) {
+            ensemble.close();
+            throw e;
         }
     }
 
@@ -157,47 +148,39 @@ final class Ensemble implements AutoCloseable {
     /** What all of them did so far. */
     Usage usage() {
         List<Map<String, String>> figures = servers.stream().map(this::monitor).toList();
-        long requests = sum(figures, "packets_received");
+        if (figures.stream().anyMatch(each -> !each.containsKey("zk_packets_received"))) {
+            throw new IllegalStateException("a server does not serve");
+        }
         int leader = Iterables.indexOf(figures, each -> LEADING.contains(each.getOrDefault("zk_server_state", "")));
         if (leader < 0) {
             throw new IllegalStateException("no server leads");
         }
         return new Usage(
-                requests,
+                sum(figures, "packets_received"),
                 sum(figures, "bytes_received_count") + sum(figures, "response_bytes") + sum(figures, "watch_bytes"),
                 sum(figures, "connection_request_count") + sum(figures, "stale_sessions_expired"),
                 leader,
-                servers.get(leader).processorTime());
+                servers.get(leader).info().totalCpuDuration().orElseThrow());
     }
 
     private static long sum(List<Map<String, String>> figures, String name) {
-        if (!figures.stream().allMatch(each -> each.containsKey("zk_" + name))) {
-            throw new IllegalStateException("a server does not serve");
-        }
         return figures.stream()
-                .mapToLong(each -> (long) Double.parseDouble(each.getOrDefault("zk_" + name, "")))
+                .mapToLong(each -> (long) Double.parseDouble(each.getOrDefault("zk_" + name, "none")))
                 .sum();
     }
 
     /** A server's figures by name; there are none while it does not serve. */
-    private Map<String, String> monitor(ChildJvm server) {
-        Map<String, String> figures = new HashMap<>();
-        try (Socket socket = new Socket()) {
+    private Map<String, String> monitor(Process server) {
+        try {
             int port = ports.get(servers.indexOf(server));
-            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MILLIS);
-            socket.setSoTimeout(ANSWER_MILLIS);
-            socket.getOutputStream().write("mntr".getBytes(StandardCharsets.US_ASCII));
-            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            for (String line : Splitter.on('\n').split(answer)) {
-                int tab = line.indexOf('\t');
-                if (tab > 0) {
-                    figures.put(line.substring(0, tab), line.substring(tab + 1));
-                }
-            }
-        } catch (IOException e) {
+            String answer = FourLetterWordMain.send4LetterWord("127.0.0.1", port, "mntr", false, ANSWER_MILLIS);
+            return answer.lines()
+                    .map(line -> line.split("\t", 2))
+                    .filter(words -> words.length == 2)
+                    .collect(Collectors.toMap(words -> words[0], words -> words[1], (one, other) -> other));
+        } catch (IOException | X509Exception.SSLContextException e) {
             return Map.of();
         }
-        return figures;
     }
 
     /** Where they keep their data. */
@@ -208,7 +191,7 @@ final class Ensemble implements AutoCloseable {
     /** Ends the servers and removes their data. */
     @Override
     public void close() {
-        servers.forEach(ChildJvm::close);
+        servers.forEach(server -> server.destroyForcibly().onExit().join());
         Store.remove(directory);
     }
 }

@@ -3,6 +3,9 @@
 
 package dev.zkrecipes.bench.scale;
 
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.runner.Store;
+
 /**
  * The figures of a turn; requests, bytes and processor times are for each lock.
  *
@@ -14,6 +17,7 @@ package dev.zkrecipes.bench.scale;
  * @param slowMillis that 99 % of the acquires did not exceed
  * @param leaderMicros processor time of the leader, or of the only server
  * @param clientsMicros processor time of all clients
+ * @param load the load of the machine after the turn
  */
 record Reading(
         Series series,
@@ -26,10 +30,29 @@ record Reading(
         double requests,
         double bytes,
         double leaderMicros,
-        double clientsMicros) {
+        double clientsMicros,
+        double load) {
     private static final double KEPT_UP = 0.97;
 
     boolean isKeptUp() {
         return rate >= KEPT_UP * offered;
+    }
+
+    /**
+     * What stays the same from turn to turn.
+     *
+     * @param servers how many; 1 or 3
+     * @param store where they keep their logs
+     * @param contender whose locks are taken
+     */
+    record Series(int servers, Store store, Contender contender) {
+        String place() {
+            return servers + (servers == 1 ? " server" : " servers") + ", log " + store.place();
+        }
+
+        @Override
+        public String toString() {
+            return place() + ", " + contender.title();
+        }
     }
 }

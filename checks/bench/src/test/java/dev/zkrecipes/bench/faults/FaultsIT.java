@@ -32,8 +32,8 @@ class FaultsIT {
 
     @Test
     void runWithoutFaults_breaksNoPromise_andIsReported() throws Exception {
-        Referee referee = new Referee();
-        List<Rival> rivals = new ArrayList<>();
+        Referee.Notebook referee = new Referee.Notebook();
+        List<FaultClient> clients = new ArrayList<>();
         long begun = System.nanoTime();
         long clocks = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - begun;
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.builder()
@@ -41,15 +41,15 @@ class FaultsIT {
                 .start()) {
             Arena.makeNodes(server.connectString());
             for (String name : List.of("1", "2")) {
-                RivalProcess process = new RivalProcess(name, referee);
-                rivals.addAll(process.start(server.connectString(), SESSION, 1).values());
-                process.finish();
+                FaultClient client = new FaultClient.Threads(name, referee, server.connectString(), SESSION, 1);
+                clients.add(client);
+                client.finish();
             }
             await().atMost(Duration.ofSeconds(120))
                     .until(() -> Stream.of(Contender.values())
-                            .allMatch(each -> referee.served(each) == 2 * RivalProcess.LOCKS));
-            for (Rival rival : rivals) {
-                rival.close();
+                            .allMatch(each -> referee.served(each) == 2 * FaultClient.LOCKS));
+            for (FaultClient client : clients) {
+                client.close();
             }
         }
         Evidence evidence =
@@ -57,13 +57,13 @@ class FaultsIT {
         List<FaultVerdict> verdicts = Stream.of(Contender.values())
                 .map(each -> new FaultVerdict(each, evidence, 0, new Arena.Remains(0, 0)))
                 .toList();
-        assertThat(evidence.tenures()).hasSizeGreaterThanOrEqualTo(2 * 3 * RivalProcess.LOCKS);
+        assertThat(evidence.tenures()).hasSizeGreaterThanOrEqualTo(2 * 3 * FaultClient.LOCKS);
         List<Tenure> heldBack = evidence.tenures().stream()
                 .filter(tenure -> tenure.writes().stream().allMatch(Outcome.HELD_BACK::equals))
                 .toList();
         assertThat(heldBack) // only ours are not sure of it after a pause of this machine
                 .allSatisfy(tenure -> assertThat(tenure.contender()).isEqualTo(Contender.OURS))
-                .hasSizeLessThan(2 * RivalProcess.LOCKS);
+                .hasSizeLessThan(2 * FaultClient.LOCKS);
         int written = evidence.tenures().size() - heldBack.size();
         assertThat(evidence.log().guardedWrites()).hasSize(written);
         assertThat(verdicts)

@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.runner.Crew;
+import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
-import dev.zkrecipes.bench.server.Store;
+import dev.zkrecipes.bench.scale.Reading.Series;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** So briefly that the figures say nothing; servers and sessions are in processes of their own, as in earnest. */
+/** So briefly that the figures say nothing; servers are processes of their own, as in earnest. */
 @Timeout(600)
 @Tag("soak")
 class ScaleIT {
@@ -29,7 +31,7 @@ class ScaleIT {
         ScaleRun run = new ScaleRun(List.of(1, 2), 0.5, 1_000, progress::add);
         run.play(new Series(3, Store.MEMORY, Contender.OURS));
         assertThat(run.failures()).isEmpty();
-        assertThat(progress).hasSize(4);
+        assertThat(progress).hasSize(4).allMatch(line -> line.matches(".*; load \\d+\\.\\d"));
         assertThat(run.readings()).extracting(Reading::percent).containsExactly(100, 100, 50, 90);
         assertThat(run.readings()).allSatisfy(reading -> {
             assertThat(reading.rate()).isPositive();
@@ -44,39 +46,25 @@ class ScaleIT {
     }
 
     @Test
-    void clientThatDies_orConnectsAgain_failsItsTurn_andServersLeaveNothing() throws Exception {
+    void sessionThatFails_failsItsTurn_andServersLeaveNothing() throws Exception {
         Path data;
         try (Ensemble ensemble = Ensemble.start(1, Store.MEMORY);
-                Crowd crowd = new Crowd(Contender.CURATOR, ensemble.connectString(), 2)) {
+                Crowd crowd = new Crowd(Contender.BARE, ensemble.connectString())) {
             data = ensemble.directory();
             Usage before = ensemble.usage();
             crowd.resize(2);
             assertThatIllegalStateException()
                     .isThrownBy(() -> ensemble.usage().since(before))
                     .withMessage("connections broke, or sessions expired: 2");
-            crowd.start(2, 0);
-            crowd.count();
-            crowd.jvms().get(1).close();
-            assertThatIllegalStateException()
-                    .isThrownBy(crowd::stop)
-                    .withMessageStartingWith("client JVM 2 of 2: the process has ended");
-        }
-        assertThat(Files.exists(data)).isFalse();
-    }
-
-    @Test
-    void sessionThatFails_failsItsTurn() throws Exception {
-        try (Ensemble ensemble = Ensemble.start(1, Store.MEMORY);
-                Crowd crowd = new Crowd(Contender.BARE, ensemble.connectString(), 1)) {
-            crowd.resize(1);
-            crowd.start(1, 0);
+            Crew crew = crowd.start(2, 0);
             ensemble.close();
             await().atMost(Duration.ofSeconds(120))
                     .untilAsserted(() -> assertThatIllegalStateException()
-                            .isThrownBy(crowd::count)
-                            .withMessageStartingWith("client JVM 1 of 1: failed: session 0: ")
+                            .isThrownBy(crew::check)
+                            .withMessageStartingWith("a contender failed: ")
                             .withMessageContaining("ConnectionLoss"));
             assertThatIllegalStateException().isThrownBy(ensemble::usage).withMessage("a server does not serve");
         }
+        assertThat(Files.exists(data)).isFalse();
     }
 }

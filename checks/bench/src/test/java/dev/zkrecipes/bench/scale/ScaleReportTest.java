@@ -7,8 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
-import dev.zkrecipes.bench.server.Store;
+import dev.zkrecipes.bench.scale.Reading.Series;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ class ScaleReportTest {
     private static final Series BARE = new Series(3, Store.DISK, Contender.BARE);
 
     private static Reading reading(Series series, int sessions, int percent, double offered, double rate) {
-        return new Reading(series, sessions, percent, offered, rate, 1.23, 4.56, 3, 789, 150, 250);
+        return new Reading(series, sessions, percent, offered, rate, 1.23, 4.56, 3, 789, 150, 250, 1.5);
     }
 
     private static ScaleReport report() {
@@ -36,12 +37,12 @@ class ScaleReportTest {
     }
 
     @Test
-    void page_hasTheAnswer_theFigures_andTheCurve() {
+    void page_hasTheAnswer_andTheFigures() {
         assertThat(report().markdown("machine\n"))
                 .startsWith("**3 servers, log on disk: 941 locks/s.**\n")
                 .contains("| 3 servers, log on disk, zkrecipes | 941 | 64 | 1.2 (4.6) | only 800 of 847 locks/s |"
-                        + " 3.0 | 789 | 150 | 250 |\n")
-                .contains("| 3 servers, log on disk, zkrecipes | 200 | 500 | 800 | 941 | 1,000 | 4.0 | 0 % |\n")
+                        + " 3.0 | 789 | 150 | 250 | 1.5 |\n")
+                .contains("| 3 servers, log on disk, zkrecipes | 200 | 500 | 800 | 941 |\n")
                 .endsWith("\n```text\nmachine\n```\n");
     }
 
@@ -55,7 +56,7 @@ class ScaleReportTest {
 
     @Test
     void data_haveALineForEachTurn() {
-        assertThat(report().csv().lines()).hasSize(8).contains("3,disk,ours,64,90,847,800,1.23,4.56,3,789,150,250");
+        assertThat(report().csv().lines()).hasSize(8).contains("3,disk,ours,64,90,847,800,1.23,4.56,3,789,150,250,1.5");
     }
 
     @Test

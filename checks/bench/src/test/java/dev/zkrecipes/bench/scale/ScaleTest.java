@@ -11,38 +11,24 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 
 class ScaleTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    @Command(name = "bench")
+    private static final class Root {}
 
-    private int run(String... args) {
-        CommandLine command = Scale.commandLine();
-        command.setOut(new PrintWriter(out, true));
+    /** With the defaults, a run would write the page. */
+    @Test
+    void busyMachine_writesNoPage() {
+        StringWriter err = new StringWriter();
+        CommandLine command = new CommandLine(new Root()).addSubcommand(new Scale(() -> 1.1));
         command.setErr(new PrintWriter(err, true));
-        return command.execute(args);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "--servers  | 1,2    | --servers must be 1 or 3, not [1, 2]",
-                "--sessions | 0,5    | --sessions must be from 1 to 5000: [0, 5]",
-                "--sessions | 5,6000 | --sessions must be from 1 to 5000: [5, 6000]",
-                "--sessions | 5,5    | --sessions must ascend: [5, 5]",
-                "--warm-up  | -1     | --warm-up must not be negative: -1",
-                "--seconds  | 0      | --seconds must be more than 0",
-                "--log      | tape   | '--log'",
-                "--contender| them   | '--contender'",
-            })
-    void wrongOption_isRefusedByName_andStartsNothing(String option, String value, String message) {
-        assertThat(run(option, value)).isEqualTo(ExitCode.USAGE);
-        assertThat(err.toString()).contains(message);
+        assertThat(command.execute("scale")).isEqualTo(ExitCode.SOFTWARE);
+        assertThat(err.toString())
+                .startsWith("The load of this machine is 1.1.")
+                .contains("--out");
     }
 
     @Test
@@ -52,11 +38,5 @@ class ScaleTest {
         String changed = Scale.insert(report, page);
         assertThat(changed).contains(" -->\n" + report + "<!-- End").endsWith(page.substring(page.indexOf("<!-- End")));
         assertThat(Scale.insert(report, changed)).isEqualTo(changed);
-    }
-
-    @Test
-    void help_saysHowLongItTakes_andWhatItWrites() {
-        assertThat(run("--help")).isEqualTo(ExitCode.OK);
-        assertThat(out.toString()).contains("90 % of that", "20 minutes", "docs/dev/bench", "1,5,20,100,500,2000)");
     }
 }

@@ -27,6 +27,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import dev.zkrecipes.core.spi.DelegatingLock;
 import dev.zkrecipes.explore.Explorer;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.lang.reflect.TypeVariable;
 import java.nio.file.Files;
 import java.util.Map;
@@ -299,10 +300,11 @@ class ArchitectureTest {
         });
     }
 
-    /** The tests of recipes extend the suites of the test kit, and can do nothing else with them. */
+    /** Tests extend the suites and the stage of the test kit, and can do nothing else with them. */
     private static boolean isSuite(JavaClass javaClass) {
-        return javaClass.getPackageName().equals("dev.zkrecipes.test.contract")
-                && javaClass.getSimpleName().endsWith("Contract")
+        boolean isContract = javaClass.getPackageName().equals("dev.zkrecipes.test.contract")
+                && javaClass.getSimpleName().endsWith("Contract");
+        return (isContract || javaClass.isEquivalentTo(ServerStage.class))
                 && javaClass.getModifiers().contains(JavaModifier.ABSTRACT);
     }
 

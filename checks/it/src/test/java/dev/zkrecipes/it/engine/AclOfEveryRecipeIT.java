@@ -18,19 +18,16 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.UUID;
 import java.util.function.BiFunction;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
@@ -38,29 +35,18 @@ import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A lock with its own ACL creates everything with it, whatever the recipe, and refuses a path with another ACL. */
-@Timeout(600)
-@WithZooKeeper
 @Tag("H63")
-class AclOfEveryRecipeIT {
+class AclOfEveryRecipeIT extends ServerStage {
     private static final LockOptions MINE = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
-
-    private final EmbeddedZooKeeper server;
-    private final String path = "/acl-" + UUID.randomUUID();
     private ZooKeeperClient client;
     private ZooKeeper handle;
-
-    AclOfEveryRecipeIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     /** Each way to hold a lock. */
     private enum Kind {
@@ -92,15 +78,7 @@ class AclOfEveryRecipeIT {
     }
 
     private ZooKeeperClient connected() throws InterruptedException {
-        return TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .auth("digest", "alice:secret".getBytes(StandardCharsets.UTF_8)));
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
+        return TestClients.connect(settings().auth("digest", "alice:secret".getBytes(StandardCharsets.UTF_8)));
     }
 
     private void assertAllMine() throws Exception {

@@ -10,15 +10,12 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,23 +26,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Callbacks of the application that wait, for the library itself too, keep no news from anybody. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
 @Tag("H76")
-class BlockingCallbacksIT {
-    private final EmbeddedZooKeeper server;
+class BlockingCallbacksIT extends ServerStage {
     private final CountDownLatch released = new CountDownLatch(1);
-
-    BlockingCallbacksIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
-    private ZooKeeperClientBuilder settings() {
-        return ZooKeeperClient.builder().connectString(server.connectString()).sessionTimeout(Duration.ofSeconds(10));
-    }
 
     private void block() {
         try {
@@ -53,10 +38,6 @@ class BlockingCallbacksIT {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    private void loseSessionOf(ZooKeeperClient client) throws Exception {
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
     }
 
     /**
@@ -82,28 +63,27 @@ class BlockingCallbacksIT {
 
     @Test
     void nineContinuationsAwaitingTheirRelease_allEnd_andALaterLossIsReported() throws Exception {
-        try (ZooKeeperClient client = TestClients.connect(settings())) {
-            CountDownLatch granted = new CountDownLatch(9);
-            List<CompletableFuture<String>> continuations = whenGranted(client, "/blocking", 9, lease -> {
-                granted.countDown();
-                awaitAll(granted); // all nine are in their callbacks now
-                lease.closeAsync().join();
-            });
-            for (CompletableFuture<String> continuation : continuations) {
-                continuation.get(40, TimeUnit.SECONDS);
-            }
-            Lease lease = new InterProcessMutex(client, "/blocking/held").acquire();
-            CompletableFuture<String> told = new CompletableFuture<>();
-            lease.onLost(() -> told.complete(Thread.currentThread().getName()));
-            loseSessionOf(client);
-            assertThat(told.get(40, TimeUnit.SECONDS)).startsWith("zkrecipes-loss-");
-            lease.close();
+        ZooKeeperClient client = client(settings());
+        CountDownLatch granted = new CountDownLatch(9);
+        List<CompletableFuture<String>> continuations = whenGranted(client, "/blocking", 9, lease -> {
+            granted.countDown();
+            awaitAll(granted); // all nine are in their callbacks now
+            lease.closeAsync().join();
+        });
+        for (CompletableFuture<String> continuation : continuations) {
+            continuation.get(120, TimeUnit.SECONDS);
         }
+        Lease lease = new InterProcessMutex(client, "/blocking/held").acquire();
+        CompletableFuture<String> told = new CompletableFuture<>();
+        lease.onLost(() -> told.complete(Thread.currentThread().getName()));
+        expire(client);
+        assertThat(told.get(120, TimeUnit.SECONDS)).startsWith("zkrecipes-loss-");
+        lease.close();
     }
 
     private static void awaitAll(CountDownLatch latch) {
         try {
-            assertThat(latch.await(40, TimeUnit.SECONDS)).isTrue();
+            assertThat(latch.await(120, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -124,9 +104,9 @@ class BlockingCallbacksIT {
             lease.onLost(() -> told.complete(null));
             lease.onLost(this::block); // holds up no other listener
             CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
-            loseSessionOf(client);
-            told.get(40, TimeUnit.SECONDS);
-            assertThat(ended.get(40, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+            expire(client);
+            told.get(120, TimeUnit.SECONDS);
+            assertThat(ended.get(120, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
             lease.close();
             released.countDown();
         } finally {
@@ -136,6 +116,7 @@ class BlockingCallbacksIT {
     }
 
     @Test
+    @Tag("H28")
     void blockedConnectionListener_delaysNoOther() throws Exception {
         try (ZooKeeperClient client = TestClients.connect(settings())) {
             CompletableFuture<Void> told = new CompletableFuture<>();
@@ -145,8 +126,8 @@ class BlockingCallbacksIT {
                     told.complete(null);
                 }
             });
-            loseSessionOf(client);
-            told.get(40, TimeUnit.SECONDS);
+            expire(client);
+            told.get(120, TimeUnit.SECONDS);
         } finally {
             released.countDown();
         }
@@ -163,7 +144,7 @@ class BlockingCallbacksIT {
         try (ZooKeeperClient client = TestClients.connect(settings().callbackExecutor(closed))) {
             CompletableFuture<String> told =
                     whenGranted(client, "/refused", 1, Lease::close).get(0);
-            assertThat(told.get(40, TimeUnit.SECONDS)).startsWith("zkrecipes-callback-");
+            assertThat(told.get(120, TimeUnit.SECONDS)).startsWith("zkrecipes-callback-");
             await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("WARN"));
         } finally {
             System.setErr(terminal);

@@ -14,8 +14,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.time.Duration;
@@ -33,20 +32,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A client jar that lacks a method: the lock client ends, which every request is told, with the name of the method. */
-@Timeout(600)
-@WithZooKeeper
 @Tag("H97")
-class BrokenHandleIT {
-    private final EmbeddedZooKeeper server;
+class BrokenHandleIT extends ServerStage {
     private OldHandle handle;
     private ZooKeeperClient client;
-
-    BrokenHandleIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     /** Lacks what it is told to. */
     private static final class OldHandle extends ZooKeeper {
@@ -92,7 +83,7 @@ class BrokenHandleIT {
     void connect() throws Exception {
         handle = new OldHandle(server.connectString());
         client = ZooKeeperClient.wrap(handle);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
     }
 
     @AfterEach

@@ -18,38 +18,27 @@ import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client that is told of other servers while it lives: here two ways to the same one. */
-@Timeout(600)
-@WithZooKeeper
-class ChangedServersIT {
+class ChangedServersIT extends ServerStage {
     private static final Duration LIMIT = Duration.ofSeconds(60);
+    private FaultProxy before;
+    private FaultProxy after;
 
-    private final EmbeddedZooKeeper server;
-    private final FaultProxy before;
-    private final FaultProxy after;
-
-    ChangedServersIT(EmbeddedZooKeeper server) {
-        this.server = server;
-        this.before = FaultProxy.to(server);
-        this.after = FaultProxy.to(server);
-    }
-
-    @AfterEach
-    void close() {
-        before.close();
-        after.close();
+    @BeforeEach
+    void open() {
+        before = proxy();
+        after = proxy();
     }
 
     private ZooKeeperClientBuilder builder() {
@@ -62,22 +51,21 @@ class ChangedServersIT {
 
     @Test
     void newServers_areUsedByThisSessionAndTheNext() throws Exception {
-        try (ZooKeeperClient client = builder().build()) {
-            Lease lease = new InterProcessMutex(client, "/changed").acquire();
-            ZooKeeper handle = client.zooKeeper().orElseThrow();
-            client.updateConnectString(after.connectString());
-            Soon.await().until(() -> before.connections() == 0 && after.connections() == 1);
-            Soon.await().ignoreExceptions().untilAsserted(lease::verify);
-            assertThat(client.zooKeeper()).contains(handle);
-            assertThat(client).asString().contains(after.connectString()).doesNotContain(before.connectString());
+        ZooKeeperClient client = opened(builder().build());
+        Lease lease = new InterProcessMutex(client, "/changed").acquire();
+        ZooKeeper handle = client.zooKeeper().orElseThrow();
+        client.updateConnectString(after.connectString());
+        Soon.await().until(() -> before.connections() == 0 && after.connections() == 1);
+        Soon.await().ignoreExceptions().untilAsserted(lease::verify);
+        assertThat(client.zooKeeper()).contains(handle);
+        assertThat(client).asString().contains(after.connectString()).doesNotContain(before.connectString());
 
-            server.expireSession(handle.getSessionId());
-            Soon.await()
-                    .until(() -> !client.zooKeeper().equals(Optional.of(handle))
-                            && client.connectionState() == ConnectionState.CONNECTED);
-            assertThat(before.connections()).isZero();
-            assertThat(after.connections()).isEqualTo(1);
-        }
+        server.expireSession(handle.getSessionId());
+        Soon.await()
+                .until(() -> !client.zooKeeper().equals(Optional.of(handle))
+                        && client.connectionState() == ConnectionState.CONNECTED);
+        assertThat(before.connections()).isZero();
+        assertThat(after.connections()).isEqualTo(1);
     }
 
     @Test
@@ -128,12 +116,11 @@ class ChangedServersIT {
     @ParameterizedTest
     @ValueSource(strings = {"", "a:", "a:2181/app,b:2181/app", "zk://a", "127.0.0.1:1/another"})
     void wrongServers_areRefusedAndChangeNothing(String wrong) throws Exception {
-        try (ZooKeeperClient client = builder().build()) {
-            awaitConnected(client);
-            assertThatIllegalArgumentException().isThrownBy(() -> client.updateConnectString(wrong));
-            assertThat(client).asString().contains(before.connectString());
-            assertThat(before.connections()).isEqualTo(1);
-        }
+        ZooKeeperClient client = opened(builder().build());
+        awaitConnected(client);
+        assertThatIllegalArgumentException().isThrownBy(() -> client.updateConnectString(wrong));
+        assertThat(client).asString().contains(before.connectString());
+        assertThat(before.connections()).isEqualTo(1);
     }
 
     @Test
@@ -156,14 +143,13 @@ class ChangedServersIT {
 
     @Test
     void handlesOfTheApplication_keepTheirServers() throws Exception {
-        try (ZooKeeper handle = new ZooKeeper(before.connectString(), 30_000, event -> {});
-                ZooKeeperClient wrapped = ZooKeeperClient.wrap(handle);
-                ZooKeeperClient supplied = ZooKeeperClient.over(() -> handle)) {
-            for (ZooKeeperClient client : new ZooKeeperClient[] {wrapped, supplied}) {
-                assertThatIllegalStateException()
-                        .isThrownBy(() -> client.updateConnectString(after.connectString()))
-                        .withMessageContaining("call updateServerList of these handles");
-            }
+        ZooKeeper handle = opened(new ZooKeeper(before.connectString(), 30_000, event -> {}));
+        ZooKeeperClient wrapped = opened(ZooKeeperClient.wrap(handle));
+        ZooKeeperClient supplied = opened(ZooKeeperClient.over(() -> handle));
+        for (ZooKeeperClient client : new ZooKeeperClient[] {wrapped, supplied}) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> client.updateConnectString(after.connectString()))
+                    .withMessageContaining("call updateServerList of these handles");
         }
     }
 

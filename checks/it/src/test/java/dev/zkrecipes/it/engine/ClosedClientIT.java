@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("H85")
 @Tag("alone")
 class ClosedClientIT {
-    private static final int CLIENTS = 50;
+    private static final int CLIENTS = 10;
 
     private static List<WeakReference<EngineClient>> closedClients(
             ZooKeeper handle, EmbeddedZooKeeper server, FaultProxy proxy, boolean connected) throws Exception {
@@ -42,7 +42,7 @@ class ClosedClientIT {
                     .handle(handle)
                     .requestTimeout(Duration.ofMillis(500))
                     .build();
-            assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+            assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
             clients.add(client);
             requests.add(new InterProcessMutex(client, "/one-of-many").acquireAsync());
             // Requests that wait for a permit also watch the rule, and continue to do so for a while.

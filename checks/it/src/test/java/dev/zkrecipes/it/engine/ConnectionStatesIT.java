@@ -16,42 +16,24 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.LeakCheck;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How a client that opens its own sessions connects, stays and ends. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class ConnectionStatesIT {
-    private static final Duration LONG = Duration.ofSeconds(20);
+class ConnectionStatesIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(120);
     private static final int SESSION_MILLIS = 6000;
-
-    private final EmbeddedZooKeeper server;
-    private String path;
-
-    ConnectionStatesIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
-    @BeforeEach
-    void name() {
-        path = "/connection-" + UUID.randomUUID();
-    }
 
     private static ZooKeeperClient open(String connectString) {
         return open(connectString, Duration.ofMillis(SESSION_MILLIS));
@@ -69,7 +51,7 @@ class ConnectionStatesIT {
         List<ConnectionState> told = new CopyOnWriteArrayList<>();
         List<String> threads = new CopyOnWriteArrayList<>();
         List<ConnectionState> toldToAnother = new CopyOnWriteArrayList<>();
-        try (FaultProxy proxy = FaultProxy.to(server)) {
+        try (FaultProxy proxy = proxy()) {
             proxy.pause();
             ZooKeeperClient client = open(proxy.connectString(), TestClients.LONG_SESSION);
             assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTING);
@@ -89,7 +71,7 @@ class ConnectionStatesIT {
             proxy.cut();
             await().until(() -> told.size() == 3 && toldToAnother.size() == 3);
             client.removeConnectionListener(another);
-            server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+            expire(client);
             await().until(() -> told.size() == 7);
             client.close();
             await().until(() -> told.size() == 8);
@@ -110,44 +92,40 @@ class ConnectionStatesIT {
 
     @Test
     void awaitConnected_waitsForTheConnection() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server)) {
-            proxy.pause();
-            try (ZooKeeperClient client = open(proxy.connectString())) {
-                assertThat(client.awaitConnected(Duration.ZERO)).isFalse();
-                assertThat(client.awaitConnected(Duration.ofMillis(50))).isFalse();
-                assertThatIllegalArgumentException().isThrownBy(() -> client.awaitConnected(Duration.ofNanos(-1)));
-                proxy.resume();
-                assertThat(client.awaitConnected(LONG)).isTrue();
-                assertThat(client.awaitConnected(Duration.ZERO)).isTrue();
-                proxy.refuse();
-                await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
-                assertThat(client.awaitConnected(Duration.ofMillis(50))).isFalse();
-                proxy.accept();
-                assertThat(client.awaitConnected(LONG)).isTrue();
-            }
+        FaultProxy proxy = proxy();
+        proxy.pause();
+        try (ZooKeeperClient client = open(proxy.connectString())) {
+            assertThat(client.awaitConnected(Duration.ZERO)).isFalse();
+            assertThat(client.awaitConnected(Duration.ofMillis(50))).isFalse();
+            assertThatIllegalArgumentException().isThrownBy(() -> client.awaitConnected(Duration.ofNanos(-1)));
+            proxy.resume();
+            assertThat(client.awaitConnected(LONG)).isTrue();
+            assertThat(client.awaitConnected(Duration.ZERO)).isTrue();
+            proxy.refuse();
+            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+            assertThat(client.awaitConnected(Duration.ofMillis(50))).isFalse();
+            proxy.accept();
+            assertThat(client.awaitConnected(LONG)).isTrue();
         }
     }
 
     @Test
     void awaitConnected_endsWithInterruptAndClose() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                Workers workers = new Workers()) {
-            proxy.pause();
-            ZooKeeperClient client = open(proxy.connectString());
-            Thread interrupted = workers.start(
-                    "interrupted",
-                    () -> assertThatThrownBy(() -> client.awaitConnected(LONG))
-                            .isInstanceOf(InterruptedException.class));
-            await().until(() -> interrupted.getState() == Thread.State.TIMED_WAITING);
-            interrupted.interrupt();
-            Thread closed = workers.start(
-                    "closed",
-                    () -> assertThatThrownBy(() -> client.awaitConnected(LONG))
-                            .isInstanceOf(ClientClosedException.class));
-            await().until(() -> closed.getState() == Thread.State.TIMED_WAITING);
-            client.close();
-            workers.join(LONG);
-        }
+        FaultProxy proxy = proxy();
+        Workers workers = opened(new Workers());
+        proxy.pause();
+        ZooKeeperClient client = open(proxy.connectString());
+        Thread interrupted = workers.start(
+                "interrupted",
+                () -> assertThatThrownBy(() -> client.awaitConnected(LONG)).isInstanceOf(InterruptedException.class));
+        await().until(() -> interrupted.getState() == Thread.State.TIMED_WAITING);
+        interrupted.interrupt();
+        Thread closed = workers.start(
+                "closed",
+                () -> assertThatThrownBy(() -> client.awaitConnected(LONG)).isInstanceOf(ClientClosedException.class));
+        await().until(() -> closed.getState() == Thread.State.TIMED_WAITING);
+        client.close();
+        workers.join(LONG);
     }
 
     @Test
@@ -203,16 +181,15 @@ class ConnectionStatesIT {
     @Tag("alone")
     void closeWithoutAServer_leavesNoThread() throws Exception {
         LeakCheck threads = LeakCheck.start().onlyNamed("zkrecipes-");
-        try (FaultProxy proxy = FaultProxy.to(server)) {
-            ZooKeeperClient client = open(proxy.connectString());
-            assertThat(client.awaitConnected(LONG)).isTrue();
-            Lease lease = new InterProcessMutex(client, path).acquire();
-            proxy.refuse();
-            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
-            client.close();
-            assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-            threads.assertNoNewThreads(Duration.ofSeconds(10));
-        }
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = open(proxy.connectString());
+        assertThat(client.awaitConnected(LONG)).isTrue();
+        Lease lease = new InterProcessMutex(client, path).acquire();
+        proxy.refuse();
+        await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+        client.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        threads.assertNoNewThreads(Duration.ofSeconds(120));
     }
 
     @Test

@@ -12,11 +12,10 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.LeakCheck;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.PrintStream;
 import java.time.Duration;
@@ -26,24 +25,15 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A thread of ZooKeeper's client dies, as it does when there is no memory for the log of an error either. The handle stays
  * CONNECTED and answers nothing.
  */
-@Timeout(600)
 @Tag("H119")
 @Tag("alone")
-@WithZooKeeper(tickTimeMillis = 100)
-class DeadThreadsIT {
-    private static final Duration SESSION = Duration.ofSeconds(1);
-
-    private final EmbeddedZooKeeper server;
-
-    DeadThreadsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
+class DeadThreadsIT extends ServerStage {
+    private static final Duration SESSION = Duration.ofSeconds(4);
 
     /** Kills the thread that wants to log it. */
     private static final class Death extends Error {
@@ -69,43 +59,41 @@ class DeadThreadsIT {
 
     @Test
     void deadEventThread_costsTheHandle_andNobodyIsBlockedForLong() throws Exception {
-        try (ZooKeeperClient client = TestClients.connect(server.connectString(), SESSION);
-                ZooKeeperClient other = TestClients.connect(server.connectString(), SESSION)) {
-            Lease held = Soon.get(new InterProcessMutex(client, "/event").acquireAsync());
-            CompletableFuture<Lease> waiting = new InterProcessMutex(other, "/event").acquireAsync();
-            await().until(() -> server.children("/event").size() == 2);
-            ZooKeeper handle = client.zooKeeper().orElseThrow();
-            handle.exists(
-                    "/",
-                    false,
-                    (rc, path, context, stat) -> {
-                        throw new Death();
-                    },
-                    null);
-            await().until(() -> held.state() == LeaseState.LOST);
-            Soon.get(Soon.get(waiting).closeAsync());
-            held.close();
-            Soon.get(Soon.get(new InterProcessMutex(client, "/event").acquireAsync())
-                    .closeAsync());
-            assertThat(client.zooKeeper()).get().isNotSameAs(handle);
-            await().until(() -> !handle.getState().isAlive());
-        }
+        ZooKeeperClient client = client(SESSION);
+        ZooKeeperClient other = client(SESSION);
+        Lease held = Soon.get(new InterProcessMutex(client, "/event").acquireAsync());
+        CompletableFuture<Lease> waiting = new InterProcessMutex(other, "/event").acquireAsync();
+        await().until(() -> server.children("/event").size() == 2);
+        ZooKeeper handle = client.zooKeeper().orElseThrow();
+        handle.exists(
+                "/",
+                false,
+                (rc, path, context, stat) -> {
+                    throw new Death();
+                },
+                null);
+        await().until(() -> held.state() == LeaseState.LOST);
+        Soon.get(Soon.get(waiting).closeAsync());
+        held.close();
+        Soon.get(
+                Soon.get(new InterProcessMutex(client, "/event").acquireAsync()).closeAsync());
+        assertThat(client.zooKeeper()).get().isNotSameAs(handle);
+        await().until(() -> !handle.getState().isAlive());
     }
 
     @Test
     void deadSendingThread_costsTheHandle_andTheNextRequestGoesThrough() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION)) {
-            ZooKeeper handle = client.zooKeeper().orElseThrow();
-            long session = handle.getSessionId();
-            killSendingThread(handle, proxy);
-            assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
-            proxy.resume();
-            Soon.get(Soon.get(new InterProcessMutex(client, "/sending").acquireAsync())
-                    .closeAsync());
-            assertThat(client.zooKeeper().orElseThrow().getSessionId()).isNotEqualTo(session);
-            await().until(() -> !handle.getState().isAlive());
-        }
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = opened(TestClients.connect(proxy.connectString(), SESSION));
+        ZooKeeper handle = client.zooKeeper().orElseThrow();
+        long session = handle.getSessionId();
+        killSendingThread(handle, proxy);
+        assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+        proxy.resume();
+        Soon.get(Soon.get(new InterProcessMutex(client, "/sending").acquireAsync())
+                .closeAsync());
+        assertThat(client.zooKeeper().orElseThrow().getSessionId()).isNotEqualTo(session);
+        await().until(() -> !handle.getState().isAlive());
     }
 
     private static void killSendingThread(ZooKeeper handle, FaultProxy proxy) throws Exception {
@@ -123,14 +111,13 @@ class DeadThreadsIT {
     @Test
     void clientThatEndsItself_leavesNoThreadOfItsHandle_ifOneHasDied() throws Exception {
         LeakCheck threads = LeakCheck.start().onlyNamed("zkrecipes-");
-        try (FaultProxy proxy = FaultProxy.to(server)) {
-            ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION);
-            killSendingThread(client.zooKeeper().orElseThrow(), proxy);
-            EngineClient.of(client).scheduler().execute(() -> {
-                throw new Death();
-            });
-            await().until(() -> client.connectionState() == ConnectionState.CLOSED);
-            threads.assertNoNewThreads(Duration.ofSeconds(30));
-        }
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION);
+        killSendingThread(client.zooKeeper().orElseThrow(), proxy);
+        EngineClient.of(client).scheduler().execute(() -> {
+            throw new Death();
+        });
+        await().until(() -> client.connectionState() == ConnectionState.CLOSED);
+        threads.assertNoNewThreads(Duration.ofSeconds(120));
     }
 }

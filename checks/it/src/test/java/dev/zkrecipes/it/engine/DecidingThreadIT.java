@@ -12,21 +12,17 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Which thread decides: the answer to a list is looked at where it arrives only if that thread is the client's own. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class DecidingThreadIT {
-    private static final int CYCLES = 200;
+class DecidingThreadIT extends ServerStage {
+    private static final int CYCLES = 50;
     private static final String EVENT_THREAD = "EventThread";
 
     private final Set<String> deciding = ConcurrentHashMap.newKeySet();
@@ -50,31 +46,27 @@ class DecidingThreadIT {
     }
 
     @Test
-    void idleEngine_decidesOnTheEventThreadOfTheClientsOwnHandle(EmbeddedZooKeeper server) throws Exception {
-        try (ZooKeeperClient client = TestClients.connect(server.connectString())) {
-            InterProcessLock lock = lock(client);
-            await().until(() -> {
-                cycle(lock);
-                return deciding.stream().anyMatch(name -> name.contains(EVENT_THREAD));
-            });
-        }
+    void idleEngine_decidesOnTheEventThreadOfTheClientsOwnHandle() throws Exception {
+        ZooKeeperClient client = client();
+        InterProcessLock lock = lock(client);
+        await().until(() -> {
+            cycle(lock);
+            return deciding.stream().anyMatch(name -> name.contains(EVENT_THREAD));
+        });
     }
 
     @Test
-    void besideAnExecutorOfTheApplications_theEngineDecides(EmbeddedZooKeeper server) throws Exception {
-        try (ZooKeeperClient client = TestClients.connect(
-                ZooKeeperClient.builder().connectString(server.connectString()).callbackExecutor(Runnable::run))) {
-            assertOnlyTheEngineDecides(client);
-        }
+    void besideAnExecutorOfTheApplications_theEngineDecides() throws Exception {
+        ZooKeeperClient client = client(settings().callbackExecutor(Runnable::run));
+        assertOnlyTheEngineDecides(client);
     }
 
     @Test
-    void applicationsEventThread_decidesNothing(EmbeddedZooKeeper server) throws Exception {
+    void applicationsEventThread_decidesNothing() throws Exception {
         int session = (int) TestClients.LONG_SESSION.toMillis();
-        try (ZooKeeper handle = new ZooKeeper(server.connectString(), session, event -> {});
-                ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-            assertOnlyTheEngineDecides(client);
-        }
+        ZooKeeper handle = opened(new ZooKeeper(server.connectString(), session, event -> {}));
+        ZooKeeperClient client = opened(ZooKeeperClient.wrap(handle));
+        assertOnlyTheEngineDecides(client);
     }
 
     private void assertOnlyTheEngineDecides(ZooKeeperClient client) throws InterruptedException {

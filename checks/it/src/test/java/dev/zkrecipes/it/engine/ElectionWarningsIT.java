@@ -11,16 +11,14 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.leader.LeaderListener;
 import dev.zkrecipes.leader.Term;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.apache.zookeeper.CreateMode;
@@ -29,29 +27,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What elections log: a leader that does not stop when it is closed, and a node that Curator's selector would make. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
 @Tag("alone")
-class ElectionWarningsIT {
-    private static final Duration LONG = Duration.ofSeconds(30);
-
-    private final EmbeddedZooKeeper server;
-    private final String path = "/warnings-" + UUID.randomUUID();
+class ElectionWarningsIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(120);
     private final CountDownLatch stop = new CountDownLatch(1);
     private ZooKeeperClient client;
     private LeaderElection election;
 
-    ElectionWarningsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
-        client = TestClients.connect(
-                ZooKeeperClient.builder().connectString(server.connectString()).closeTimeout(Duration.ofMillis(50)));
+        client = TestClients.connect(settings().closeTimeout(Duration.ofMillis(50)));
         election = new LeaderElection(client, path);
     }
 

@@ -17,14 +17,11 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,28 +30,18 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The table "How things end" in docs/operations.md: each kind of hold by each way out. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
 @Tag("H153")
-class EndsIT {
-    private static final Duration LONG = Duration.ofSeconds(60);
-
-    private final EmbeddedZooKeeper server;
-    private final String path = "/ends-" + UUID.randomUUID();
+class EndsIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(30);
     private final List<String> told = new CopyOnWriteArrayList<>();
     private ZooKeeperClient client;
     private ZooKeeperClient second;
     private ZooKeeperClient rival;
-
-    EndsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     enum Kind {
         LEASE,
@@ -91,9 +78,9 @@ class EndsIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = TestClients.connect(server.connectString(), LONG);
-        second = TestClients.connect(server.connectString(), LONG);
-        rival = TestClients.connect(server.connectString(), LONG);
+        client = client(LONG);
+        second = client(LONG);
+        rival = client(LONG);
     }
 
     @AfterEach
@@ -117,19 +104,18 @@ class EndsIT {
         switch (way) {
             case CLOSE -> lease.close();
             case CLOSE_ASYNC ->
-                lease.closeAsync().orTimeout(60, TimeUnit.SECONDS).join();
+                lease.closeAsync().orTimeout(120, TimeUnit.SECONDS).join();
             case CLOSE_AFTER -> {
                 CompletableFuture<Void> closed = lease.closeAfter(Duration.ofMillis(200));
-                closed.orTimeout(60, TimeUnit.SECONDS).join();
+                closed.orTimeout(120, TimeUnit.SECONDS).join();
             }
             case CLOSE_AND_THEN_THE_CLIENT -> {
                 lease.close();
                 client.close();
             }
             case CLIENT -> client.close();
-            case SESSION ->
-                server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
-            case TIME -> {} // it comes by itself
+            case SESSION -> expire(client);
+            case TIME -> lease.prolong(Duration.ofMillis(100));
         }
     }
 
@@ -137,7 +123,7 @@ class EndsIT {
     @MethodSource("cells")
     void eachWayOut_ofEachKind(Kind kind, WayOut way) throws InterruptedException {
         LockOptions options = way == WayOut.TIME
-                ? LockOptions.defaults().withHoldAtMost(Duration.ofSeconds(2))
+                ? LockOptions.defaults().withHoldAtMost(Duration.ofMinutes(10))
                 : LockOptions.defaults();
         InterProcessLock lock = lock(kind, options);
         Lease lease = kind == Kind.ASYNCHRONOUS_LEASE ? lock.acquireAsync().join() : lock.acquire();
@@ -149,7 +135,7 @@ class EndsIT {
             uponNext.add(lease.state());
             granted.closeAsync();
         });
-        Soon.await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         // A hand-off would pass to it, before the next.
         boolean waits =
                 kind != Kind.MULTI_LOCK_OF_TWO_CLIENTS && !(kind == Kind.HANDOFF && way.end == LeaseState.RELEASED);
@@ -171,12 +157,12 @@ class EndsIT {
         if (way == WayOut.CLIENT || way == WayOut.CLOSE_AND_THEN_THE_CLIENT) {
             assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
             if (waits) {
-                assertThatThrownBy(() -> waiter.orTimeout(60, TimeUnit.SECONDS).join())
+                assertThatThrownBy(() -> waiter.orTimeout(120, TimeUnit.SECONDS).join())
                         .isInstanceOf(CompletionException.class)
                         .hasCauseInstanceOf(ClientClosedException.class);
             }
         } else if (waits) {
-            waiter.orTimeout(60, TimeUnit.SECONDS).join().close();
+            waiter.orTimeout(120, TimeUnit.SECONDS).join().close();
         }
         if (kind == Kind.MULTI_LOCK_OF_TWO_CLIENTS && way.end == LeaseState.LOST) {
             assertThat(server.children(path + "-b"))
@@ -185,7 +171,7 @@ class EndsIT {
             lease.close();
         }
         lease.close();
-        Soon.await().until(() -> server.children(path).isEmpty());
+        awaitNodes(0);
         if (kind == Kind.MULTI_LOCK || kind == Kind.MULTI_LOCK_OF_TWO_CLIENTS) {
             Soon.await().until(() -> server.children(path + "-b").isEmpty());
         }

@@ -4,72 +4,34 @@
 package dev.zkrecipes.it.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Leases that end by themselves, and owners that locks name, at a server. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class HoldAtMostIT {
+class HoldAtMostIT extends ServerStage {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final LockOptions BRIEF = LockOptions.defaults().withHoldAtMost(Duration.ofMillis(500));
-
-    private final EmbeddedZooKeeper server;
     private ZooKeeperClient client;
     private ZooKeeperClient other;
 
-    HoldAtMostIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        client = TestClients.connect(server.connectString(), LONG);
-        other = TestClients.connect(server.connectString(), LONG);
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
-    }
-
-    @Test
-    void hangingHolder_losesTheLock_andTheNextIsGranted() throws Exception {
-        Lease hanging = new InterProcessMutex(client, "/brief", BRIEF).acquire();
-        try (Lease next = new InterProcessMutex(other, "/brief")
-                .tryAcquire(Duration.ofSeconds(20))
-                .orElseThrow()) {
-            assertThat(hanging.state()).isEqualTo(LeaseState.LOST);
-            assertThat(Soon.get(hanging.ended())).isEqualTo(LeaseState.LOST);
-            assertThatThrownBy(hanging::verify)
-                    .isInstanceOf(LockLostException.class)
-                    .hasMessageContaining("/brief")
-                    .hasMessageContaining("it was held for PT0.5S");
-            next.verify();
-        }
-        hanging.close();
-        new InterProcessMutex(client, "/brief", BRIEF).acquire().close();
+        client = client(LONG);
+        other = client(LONG);
     }
 
     @Test
@@ -137,15 +99,6 @@ class HoldAtMostIT {
         try (Lease plain = new InterProcessMutex(client, "/named").acquire()) {
             assertOwners(mutex.participants(), client.ownerLabel());
             plain.verify();
-        }
-    }
-
-    @Test
-    void labelTooLong_orUnprintable_isRefused() {
-        for (String bad : List.of("", " ", "a\nb", "x".repeat(201))) {
-            assertThatThrownBy(() -> LockOptions.defaults().withOwnerLabel(bad))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("must have 1 to 200 characters and no control characters");
         }
     }
 }

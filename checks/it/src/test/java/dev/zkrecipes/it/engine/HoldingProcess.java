@@ -4,35 +4,45 @@
 package dev.zkrecipes.it.engine;
 
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A process that holds two locks by two threads until it is ended, and never releases them itself. */
+/** A process that holds two locks by each of three clients until it is ended, and never releases them itself. */
 final class HoldingProcess {
+    /** The locks: of a client with a hook, of one with a hook that wraps a handle, and of one without. */
+    static final List<String> PLACES = List.of("/own-a", "/own-b", "/wrapped-a", "/wrapped-b", "/none-a", "/none-b");
+
     private HoldingProcess() {}
 
     /**
-     * Acquires the locks.
+     * Acquires the locks, each by a thread.
      *
-     * @param arguments connect string, path, "own" or "wrapped" handle, "hook" or "none"
+     * @param arguments connect string, path
      */
     public static void main(String[] arguments) throws Exception {
         String connectString = arguments[0];
-        String path = arguments[1];
-        ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
-        if (arguments[2].equals("own")) {
-            builder.connectString(connectString).sessionTimeout(Duration.ofSeconds(30));
-        } else {
-            builder.handle(new ZooKeeper(connectString, 30_000, event -> {}));
-        }
-        if (arguments[3].equals("hook")) {
-            builder.closeOnShutdown();
-        }
-        ZooKeeperClient client = builder.build();
-        for (String name : new String[] {"/a", "/b"}) {
-            new Thread(() -> hold(new InterProcessMutex(client, path + name))).start();
+        Duration timeout = Duration.ofSeconds(30);
+        ZooKeeperClient own = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(timeout)
+                .closeOnShutdown()
+                .build();
+        ZooKeeperClient wrapped = ZooKeeperClient.builder()
+                .handle(new ZooKeeper(connectString, (int) timeout.toMillis(), event -> {}))
+                .closeOnShutdown()
+                .build();
+        ZooKeeperClient none = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(timeout)
+                .build();
+        Iterator<ZooKeeperClient> clients =
+                List.of(own, own, wrapped, wrapped, none, none).iterator();
+        for (String name : PLACES) {
+            InterProcessMutex mutex = new InterProcessMutex(clients.next(), arguments[1] + name);
+            new Thread(() -> hold(mutex)).start();
         }
     }
 

@@ -49,7 +49,7 @@ record Identity(String user) {
 
     static ZooKeeperClient connected(ZooKeeperClientBuilder builder) throws InterruptedException {
         ZooKeeperClient client = builder.build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
         // Behind the credentials, which are sent after the client is connected, and perhaps twice: no test counts them.
         CountDownLatch answered = new CountDownLatch(1);
         plain(client).exists("/", false, (rc, path, ctx, stat) -> answered.countDown(), null);

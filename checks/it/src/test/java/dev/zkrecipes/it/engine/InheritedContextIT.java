@@ -18,8 +18,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.shedlock.ZooKeeperLockProvider;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,21 +33,12 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Threads of the library take nothing over from the thread that happens to make the client. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
 @Tag("alone")
 @Tag("H115")
-class InheritedContextIT {
-    private static final Duration LONG = Duration.ofSeconds(20);
-
-    private final EmbeddedZooKeeper server;
-
-    InheritedContextIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
+class InheritedContextIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(120);
 
     /** An application that is loaded beside others and may be unloaded before the library. */
     private static final class ApplicationLoader extends ClassLoader {
@@ -77,7 +67,7 @@ class InheritedContextIT {
             OWN.set(this);
             try {
                 ZooKeeperClient client = settings.build();
-                client.awaitConnected(Duration.ofSeconds(20));
+                client.awaitConnected(Duration.ofSeconds(120));
                 return client;
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
@@ -85,10 +75,6 @@ class InheritedContextIT {
                 OWN.remove();
             }
         }
-    }
-
-    private ZooKeeperClientBuilder settings() {
-        return ZooKeeperClient.builder().connectString(server.connectString()).closeOnShutdown();
     }
 
     private static ZooKeeper connected(ZooKeeperClient client) {
@@ -111,14 +97,14 @@ class InheritedContextIT {
         ClassLoader applications = new ApplicationLoader();
         inheritable.set("value");
         self.setContextClassLoader(applications);
-        try (ZooKeeperClient client = settings().build();
+        try (ZooKeeperClient client = settings().closeOnShutdown().build();
                 ZooKeeperClient supplied = ZooKeeperClient.over(() -> connected(client))) {
             assertThat(supplied.awaitConnected(LONG)).isTrue();
             Lease held = new InterProcessMutex(client, "/inherited").acquire();
             var unused = Soon.get(new InterProcessMutex(client, "/inherited/async").acquireAsync())
                     .closeAsync();
             held.onLost(() -> {});
-            server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+            expire(client);
             assertThat(Soon.get(held.ended())).isEqualTo(LeaseState.LOST);
             held.close();
             assertThat(client.awaitConnected(LONG)).isTrue();
@@ -170,7 +156,8 @@ class InheritedContextIT {
         Thread self = Thread.currentThread();
         ClassLoader before = self.getContextClassLoader();
         self.setContextClassLoader(applications);
-        try (ZooKeeperClient client = applications.application().apply(settings())) {
+        try (ZooKeeperClient client =
+                applications.application().apply(settings().closeOnShutdown())) {
             self.setContextClassLoader(before);
             WeakReference<ClassLoader> unloaded = new WeakReference<>(applications);
             applications = null;

@@ -11,9 +11,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.jfr.JfrLockObserver;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,31 +23,20 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a recording of Flight Recorder shows of locks. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
-class JfrLockObserverIT {
+class JfrLockObserverIT extends ServerStage {
     private static final Path SETTINGS = Path.of("../../docs/zkrecipes.jfc");
-
-    private final EmbeddedZooKeeper server;
 
     @TempDir
     Path folder;
 
-    JfrLockObserverIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     private List<RecordedEvent> recorded(String path, boolean enabled) throws Exception {
         Path file = folder.resolve("locks.jfr");
         try (Recording recording = enabled ? new Recording(Configuration.create(SETTINGS)) : new Recording();
-                ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
-                        .connectString(server.connectString())
-                        .sessionTimeout(Duration.ofSeconds(20))
-                        .observer(new JfrLockObserver()))) {
+                ZooKeeperClient client =
+                        client(settings().sessionTimeout(Duration.ofSeconds(20)).observer(new JfrLockObserver()))) {
             recording.start();
             InterProcessMutex mutex =
                     new InterProcessMutex(client, path, LockOptions.defaults().withName("orders"));
@@ -57,12 +44,12 @@ class JfrLockObserverIT {
             Lease lease = mutex.acquire();
             CompletableFuture<Boolean> busy =
                     CompletableFuture.supplyAsync(() -> mutex.tryAcquire().isEmpty(), task -> new Thread(task).start());
-            assertThat(busy.get(40, TimeUnit.SECONDS)).isTrue();
-            server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+            assertThat(busy.get(120, TimeUnit.SECONDS)).isTrue();
+            expire(client);
             assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
             CompletableFuture<Void> told = new CompletableFuture<>();
             lease.onLost(() -> told.complete(null));
-            told.get(40, TimeUnit.SECONDS);
+            told.get(120, TimeUnit.SECONDS);
             lease.close();
             if (enabled) {
                 Soon.await().until(() -> {

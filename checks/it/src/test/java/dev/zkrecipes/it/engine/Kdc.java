@@ -11,7 +11,7 @@ import java.util.List;
 import org.apache.kerby.kerberos.kerb.server.SimpleKdcServer;
 
 /** A KDC on a port that stays the same, which may be up or down. Its keytabs are good for each start of it. */
-final class Kdc implements AutoCloseable {
+final class Kdc {
     static final String REALM = "EXAMPLE.COM";
 
     private final Path folder;
@@ -25,7 +25,7 @@ final class Kdc implements AutoCloseable {
         this.principals = principals;
     }
 
-    /** Makes keytabs and a {@code krb5.conf} in the folder; the KDC is down. */
+    /** Makes keytabs and a configuration in the folder; the KDC is down. */
     static Kdc make(Path folder, String... principals) throws Exception {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -55,8 +55,9 @@ final class Kdc implements AutoCloseable {
         return folder.resolve(principal.replace('/', '-') + ".keytab");
     }
 
+    /** For clients and servers; the KDC has one of its own, which goes when it stops. */
     Path config() {
-        return folder.resolve("krb5.conf");
+        return folder.resolve("ours.conf");
     }
 
     int port() {
@@ -91,10 +92,5 @@ final class Kdc implements AutoCloseable {
             running.stop();
             running = null;
         }
-    }
-
-    @Override
-    public void close() throws Exception {
-        stop();
     }
 }

@@ -44,10 +44,13 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,13 +67,17 @@ class KerberosIT {
 
     private final Map<String, AppConfigurationEntry[]> sections = new HashMap<>();
     private final Configuration before = configuration();
-
-    private Kdc kdc;
-    private ServerJvm server;
-    private FaultProxy proxy;
+    private String mine; // with rights for who made it
+    private String open; // to the world
 
     @TempDir
-    private Path folder;
+    private static Path folder;
+
+    private static Kdc kdc;
+    private static ServerJvm kerberized;
+
+    private ServerJvm server;
+    private FaultProxy proxy;
 
     private static Configuration configuration() {
         try {
@@ -80,9 +87,34 @@ class KerberosIT {
         }
     }
 
-    @BeforeEach
-    void start() throws Exception {
+    @BeforeAll
+    static void startServer() throws Exception {
         kdc = Kdc.make(folder, SERVICE, "orders");
+        kerberized = server("""
+                Server {
+                  com.sun.security.auth.module.Krb5LoginModule required
+                  useKeyTab=true storeKey=true isInitiator=false
+                  keyTab="%s" principal="%s@%s";
+                };
+                """.formatted(kdc.keytab(SERVICE), SERVICE, Kdc.REALM));
+    }
+
+    private static ServerJvm server(String jaas) throws IOException {
+        return new ServerJvm(
+                KRB5 + "=" + kdc.config(),
+                JAAS + "=" + Files.writeString(Files.createTempFile(folder, "server", ".jaas"), jaas),
+                "zookeeper.authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider");
+    }
+
+    @AfterAll
+    static void stopServer() {
+        kerberized.close();
+    }
+
+    @BeforeEach
+    void start(TestInfo test) throws IOException {
+        mine = "/mine-" + test.getTestMethod().orElseThrow().getName();
+        open = mine.replace("mine", "open");
         System.setProperty(KRB5, kdc.config().toString());
         Configuration.setConfiguration(new Configuration() {
             @Override
@@ -90,30 +122,18 @@ class KerberosIT {
                 return sections.get(name);
             }
         });
-        Path jaas = Files.writeString(
-                folder.resolve("server.jaas"), """
-                Server {
-                  com.sun.security.auth.module.Krb5LoginModule required
-                  useKeyTab=true storeKey=true isInitiator=false
-                  keyTab="%s" principal="%s@%s";
-                };
-                """.formatted(kdc.keytab(SERVICE), SERVICE, Kdc.REALM));
-        startServer(jaas);
+        connectTo(kerberized);
     }
 
-    private void startServer(Path jaas) throws IOException {
-        server = new ServerJvm(
-                KRB5 + "=" + kdc.config(),
-                JAAS + "=" + jaas,
-                "zookeeper.authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider");
+    private void connectTo(ServerJvm other) throws IOException {
+        server = other;
         proxy = FaultProxy.to("127.0.0.1", server.port());
     }
 
     @AfterEach
     void stop() throws Exception {
         proxy.close();
-        server.close();
-        kdc.close();
+        kdc.stop();
         Configuration.setConfiguration(before);
         System.clearProperty(JAAS);
         System.clearProperty(KRB5);
@@ -149,8 +169,8 @@ class KerberosIT {
                 .build();
     }
 
-    private static InterProcessMutex mutex(ZooKeeperClient client) {
-        return new InterProcessMutex(client, "/mine", LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
+    private InterProcessMutex mutex(ZooKeeperClient client) {
+        return new InterProcessMutex(client, mine, LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
     }
 
     /** All that the server has, seen by a client that wants no identity. */
@@ -167,15 +187,15 @@ class KerberosIT {
 
     /** Fails with words that name the cause, leaves no node, and shows it in the state. */
     private void assertRefused(ZooKeeperClient client, String... words) throws Exception {
-        InterProcessMutex open = new InterProcessMutex(client, "/open"); // to the world
+        InterProcessMutex mutex = new InterProcessMutex(client, open);
         for (int i = 0; i < 3; i++) {
-            assertThatThrownBy(open::acquire)
+            assertThatThrownBy(mutex::acquire)
                     .isInstanceOf(LockAccessException.class)
                     .hasMessageContainingAll(words);
-            assertThatThrownBy(open::tryAcquire).hasMessageContainingAll(words);
+            assertThatThrownBy(mutex::tryAcquire).hasMessageContainingAll(words);
         }
         assertThat(client.connectionState()).isEqualTo(ConnectionState.AUTH_FAILED);
-        assertThat(nodes()).containsExactly("zookeeper");
+        assertThat(nodes()).doesNotContain(mine.substring(1), open.substring(1));
     }
 
     @Test
@@ -184,7 +204,7 @@ class KerberosIT {
         kdc.start();
         try (ZooKeeperClient client = client(config());
                 Lease lease = mutex(client).acquire()) {
-            assertThat(client.zooKeeper().orElseThrow().getACL("/mine", null))
+            assertThat(client.zooKeeper().orElseThrow().getACL(mine, null))
                     .containsExactly(new ACL(ZooDefs.Perms.ALL, new Id("sasl", "orders@" + Kdc.REALM)));
             proxy.cut();
             Soon.await().ignoreExceptions().untilAsserted(lease::verify); // once it has logged in again
@@ -220,7 +240,7 @@ class KerberosIT {
         ZKClientConfig nobody = new ZKClientConfig();
         nobody.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "false");
         try (ZooKeeperClient client = client(nobody)) {
-            new InterProcessMutex(client, "/open").acquire().close();
+            new InterProcessMutex(client, open).acquire().close();
             assertThatThrownBy(mutex(client)::acquire)
                     .isInstanceOf(LockAccessException.class)
                     .hasMessageContaining("INVALIDACL");
@@ -252,7 +272,7 @@ class KerberosIT {
                         .hasMessageContaining(WITHOUT_ANSWER);
                 assertThat(attempts.await(120, TimeUnit.SECONDS)).isTrue();
                 assertThat(client.connectionState()).isEqualTo(ConnectionState.AUTH_FAILED);
-                assertThat(nodes()).containsExactly("zookeeper");
+                assertThat(nodes()).doesNotContain(mine.substring(1), open.substring(1));
                 down.close();
                 refusing.join();
                 kdc.start();
@@ -362,30 +382,35 @@ class KerberosIT {
                 config)) {
             assertThat(connected.await(120, TimeUnit.SECONDS)).isTrue();
             try (ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-                assertThatThrownBy(new InterProcessMutex(client, "/open")::acquire)
+                assertThatThrownBy(new InterProcessMutex(client, open)::acquire)
                         .isInstanceOf(LockAccessException.class)
                         .hasMessageContaining("its SASL login failed");
             }
         }
         try (ZooKeeper handle = new ZooKeeper(proxy.connectString(), 20_000, event -> {}, config);
                 ZooKeeperClient client = ZooKeeperClient.over(() -> handle)) {
-            assertThatThrownBy(new InterProcessMutex(client, "/open")::acquire)
+            assertThatThrownBy(new InterProcessMutex(client, open)::acquire)
                     .isInstanceOf(LockAccessException.class)
                     .hasMessageContaining("its SASL login failed");
         }
-        assertThat(nodes()).containsExactly("zookeeper");
+        assertThat(nodes()).doesNotContain(mine.substring(1), open.substring(1));
     }
 
     @Test
     void digestMd5_isAnIdentity_andAWrongPasswordIsNone() throws Exception {
         proxy.close();
-        server.close();
-        startServer(Files.writeString(folder.resolve("digest.jaas"), """
+        try (ServerJvm digests = server("""
                 Server {
                   org.apache.zookeeper.server.auth.DigestLoginModule required
                   user_orders="secret";
                 };
-                """));
+                """)) {
+            connectTo(digests);
+            loginByDigest();
+        }
+    }
+
+    private void loginByDigest() throws Exception {
         sections.put("Client", digest("a guess"));
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty("zookeeper.fips-mode", "false");
@@ -394,7 +419,7 @@ class KerberosIT {
             sections.put("Client", digest("secret"));
             assertThat(client.awaitConnected(LONG)).isTrue();
             mutex(client).acquire().close();
-            assertThat(client.zooKeeper().orElseThrow().getACL("/mine", null).stream()
+            assertThat(client.zooKeeper().orElseThrow().getACL(mine, null).stream()
                             .map(ACL::getId)
                             .collect(Collectors.toList()))
                     .containsExactly(new Id("sasl", "orders"));

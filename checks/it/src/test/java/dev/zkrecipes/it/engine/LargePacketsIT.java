@@ -15,17 +15,13 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Fault;
-import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
@@ -109,18 +105,6 @@ class LargePacketsIT {
     }
 
     @Test
-    void pathWithTooManyChildren_listedWithItsRule_failsByName() throws Exception {
-        createForeignChildren(6000);
-        server.setData(path, new byte[0]);
-        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 3);
-        assertThatThrownBy(() -> semaphore.acquireAsync().get(120, TimeUnit.SECONDS))
-                .cause()
-                .isInstanceOf(LockLimitException.class)
-                .hasMessageContaining(path);
-        assertThat(brokenConnections()).isLessThanOrEqualTo(2);
-    }
-
-    @Test
     void nodeWithTooMuchData_failsItsReaders_byName() throws Exception {
         server.createNode(path, new byte[0]);
         String foreign = path + "/0123456789abcdef0123456789abcdef-lock-0000000000";
@@ -171,37 +155,5 @@ class LargePacketsIT {
                 .as("%s", sent)
                 .isZero();
         Soon.await().until(other::isValid);
-    }
-
-    @Test
-    void busyPathLostTwiceByChance_failsNoRequest() throws Exception {
-        int waiters = 4500; // so many names, if they were as long as names may be, would not fit a packet
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient unlucky = ZooKeeperClient.builder()
-                        .connectString(proxy.connectString())
-                        .sessionTimeout(Duration.ofSeconds(60)) // so that nothing else lists meanwhile
-                        .build()) {
-            InterProcessLock lock = new InterProcessMutex(unlucky, path);
-            Lease held = lock.acquireAsync().get(120, TimeUnit.SECONDS);
-            List<CompletableFuture<Lease>> waiting = new ArrayList<>();
-            for (int i = 0; i < waiters; i++) {
-                waiting.add(lock.acquireAsync());
-            }
-            await().atMost(Duration.ofSeconds(120)).until(() -> server.watchCount() >= waiters);
-            Fault first = proxy.dropReply(RequestType.GET_CHILDREN2, 1);
-            Fault second = proxy.dropReply(RequestType.GET_CHILDREN2, 2);
-            RequestCounts seen = proxy.requestsSeen();
-            CompletableFuture<Lease> late = lock.acquireAsync();
-            first.awaitFired(Duration.ofSeconds(20));
-            second.awaitFired(Duration.ofSeconds(20));
-            await().atMost(Duration.ofSeconds(120))
-                    .until(() -> proxy.requestsSeen().minus(seen).of(RequestType.GET_ACL) > 0);
-            await().atMost(Duration.ofSeconds(120)) // the two that were lost, and one that is answered
-                    .until(() -> proxy.requestsSeen().minus(seen).of(RequestType.GET_CHILDREN2) > 2);
-            held.close();
-            waiting.get(0).get(120, TimeUnit.SECONDS);
-            assertThat(waiting).noneMatch(CompletableFuture::isCompletedExceptionally);
-            assertThat(late).isNotDone();
-        }
     }
 }

@@ -5,27 +5,17 @@ package dev.zkrecipes.it.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a process writes to the log {@code dev.zkrecipes.locks}, by level. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
-class LockLogIT {
+class LockLogIT extends ServerStage {
     private static final Pattern TIME = Pattern.compile("[0-9]+\\.[0-9]{3} ms");
-
-    private final EmbeddedZooKeeper server;
-
-    LockLogIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     /** The lines of the log, with placeholders for what differs from run to run; first what the process says itself. */
     private List<String> logAt(String level, String... options) throws Exception {
@@ -47,6 +37,8 @@ class LockLogIT {
         assertThat(process.waitFor()).as(printed).isZero();
         return printed.lines()
                 .filter(line -> !line.contains("VM warning"))
+                // On a busy machine those may be slow, too, that wait for nobody.
+                .filter(line -> !line.contains("Waiting for the lock /logged for"))
                 .map(line -> TIME.matcher(line).replaceAll("# ms"))
                 .map(line -> line.replaceAll("0x[0-9a-f]+", "0x#")
                         .replaceAll("[0-9a-f]{32}-lock-[0-9]+", "#")
@@ -56,8 +48,10 @@ class LockLogIT {
     }
 
     @Test
-    void atInfo_sessionsTheirConnectionsAndLossesAreLogged() throws Exception {
-        assertThat(logAt("info"))
+    void sessionsAndLossesAreLogged_andAtDebugEachRequestWithItsDuration() throws Exception {
+        List<String> log = logAt("debug");
+        assertThat(log)
+                .filteredOn(line -> !line.startsWith("DEBUG"))
                 .containsExactly(
                         "jdk.jfr: true",
                         "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has begun with a time-out of 60000 ms,"
@@ -72,11 +66,7 @@ class LockLogIT {
                         "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has lost its connection; its leases are SUSPENDED.",
                         "INFO dev.zkrecipes.locks - ZooKeeper session 0x# is connected again.",
                         "INFO dev.zkrecipes.locks - ZooKeeper session 0x# has ended (CLOSED).");
-    }
-
-    @Test
-    void atDebug_requestsAreLoggedToo_withTheirDurations() throws Exception {
-        assertThat(logAt("debug"))
+        assertThat(log)
                 .filteredOn(line -> line.startsWith("DEBUG"))
                 .containsExactly(
                         "DEBUG dev.zkrecipes.locks - Asking for the lock /logged (orders, lock-).",

@@ -19,9 +19,7 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.TimedTry;
 import java.time.Duration;
 import java.util.List;
@@ -32,31 +30,17 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** What an observer is told of each way in which a request and a hold end. */
-@WithZooKeeper(tickTimeMillis = 200)
-@Timeout(600)
-class LockObserverIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+class LockObserverIT extends ServerStage {
     private final Heard heard = new Heard();
     private ZooKeeperClient client;
     private ZooKeeperClient other;
 
-    LockObserverIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/observed/" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void connect() throws Exception {
-        client = TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(20))
-                .observer(heard));
-        other = TestClients.connect(server.connectString());
+        client = client(settings().sessionTimeout(Duration.ofSeconds(20)).observer(heard));
+        other = client();
     }
 
     @AfterEach
@@ -100,20 +84,20 @@ class LockObserverIT {
         awaitOnlyTheHolder();
         Thread waiter = new Thread(() -> assertThatThrownBy(lock()::acquire).isInstanceOf(InterruptedException.class));
         waiter.start();
-        await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         waiter.interrupt();
         waiter.join();
         assertThat(heard.words).endsWith("waiting", "INTERRUPTED");
 
         awaitOnlyTheHolder();
         CompletableFuture<Lease> cancelled = lock().acquireAsync();
-        await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         cancelled.cancel(true);
         await().untilAsserted(() -> assertThat(heard.words).endsWith("waiting", "CANCELLED"));
 
         awaitOnlyTheHolder();
         CompletableFuture<Lease> failed = lock().acquireAsync();
-        await().until(() -> server.children(path).size() == 2);
+        awaitNodes(2);
         client.close();
         assertThatThrownBy(() -> failed.get(120, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
@@ -124,13 +108,13 @@ class LockObserverIT {
 
     /** Until the request before has left, whose node would be taken for that of the next one. */
     private void awaitOnlyTheHolder() {
-        await().until(() -> server.children(path).size() == 1);
+        awaitNodes(1);
     }
 
     @Test
     void lostLock_isReportedOnce_andNotAsReleased() throws Exception {
         Lease lease = lock().acquire();
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        expire(client);
         await().untilAsserted(() -> assertThat(heard.words).hasSize(3));
         assertThat(heard.words.get(2))
                 .startsWith("lost: the ZooKeeper session ")
@@ -149,7 +133,7 @@ class LockObserverIT {
                     lease.closeAsync().join();
                     return known;
                 })
-                .get(40, TimeUnit.SECONDS);
+                .get(120, TimeUnit.SECONDS);
         assertThat(before).containsExactly("waiting", "granted");
         assertThat(heard.words).containsExactly("waiting", "granted", "released");
         assertThat(heard.threads.get(1)).startsWith("zkrecipes-callback-");
@@ -180,7 +164,7 @@ class LockObserverIT {
                         new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned())
                 .toList();
         Lease lease = LockGroups.together(members, LockOptions.defaults()).acquire();
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        expire(client);
         await().untilAsserted(() -> assertThat(heard.words).hasSize(3));
         lease.close();
         lock().acquire().close();
@@ -197,8 +181,8 @@ class LockObserverIT {
         CompletableFuture<Lease> second = lock.acquireAsync();
         await().until(() -> heard.words.size() == 3);
         first.close();
-        Lease passed = second.get(40, TimeUnit.SECONDS);
-        passed.closeAsync().get(40, TimeUnit.SECONDS);
+        Lease passed = second.get(120, TimeUnit.SECONDS);
+        passed.closeAsync().get(120, TimeUnit.SECONDS);
         assertThat(heard.words)
                 .containsExactlyInAnyOrder("waiting", "granted", "waiting", "released", "granted", "released");
     }
@@ -219,15 +203,11 @@ class LockObserverIT {
                 throw new IllegalStateException("an observer that fails");
             }
         };
-        try (ZooKeeperClient observed = TestClients.connect(ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .observer(atOnce)
-                .observer(later)
-                .observer(heard))) {
-            new InterProcessMutex(observed, path).acquire().close();
-            assertThat(heard.words).containsExactly("waiting", "granted", "released");
-            assertThat(server.children(path)).isEmpty();
-        }
+        ZooKeeperClient observed =
+                client(settings().observer(atOnce).observer(later).observer(heard));
+        new InterProcessMutex(observed, path).acquire().close();
+        assertThat(heard.words).containsExactly("waiting", "granted", "released");
+        assertThat(server.children(path)).isEmpty();
     }
 
     @Test
@@ -237,7 +217,7 @@ class LockObserverIT {
         lease.onRevocationRequested(request -> told.complete(null));
         lease.onRevocationRequested(request -> {});
         var unused = new Revoker(other).request(new InterProcessMutex(other, path));
-        told.get(40, TimeUnit.SECONDS);
+        told.get(120, TimeUnit.SECONDS);
         await().untilAsserted(() -> assertThat(heard.words).containsExactly("waiting", "granted", "asked"));
         lease.close();
     }

@@ -12,31 +12,25 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Somebody deletes the node of a waiter just before the holder in front of it releases, and the waiter hears of both
  * later. By then the next request has the lock.
  */
-@Timeout(600)
-@WithZooKeeper
 @Tag("H26")
-class LostPlaceIT {
+class LostPlaceIT extends ServerStage {
     /** After a reconnect the server goes through the watches in any order, which is another one for each lock. */
     private static final int LOCKS = 8;
 
-    private final EmbeddedZooKeeper server;
     private final List<String> paths;
     private FaultProxy proxy;
     private ZooKeeperClient holding;
@@ -48,7 +42,6 @@ class LostPlaceIT {
     private List<CompletableFuture<Lease>> wantedNext;
 
     LostPlaceIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
         String name = test.getTestMethod().orElseThrow().getName();
         this.paths =
                 IntStream.range(0, LOCKS).mapToObj(i -> "/" + name + "/" + i).toList();
@@ -56,10 +49,10 @@ class LostPlaceIT {
 
     @BeforeEach
     void queueUp() throws InterruptedException {
-        proxy = FaultProxy.to(server);
-        holding = TestClients.connect(server.connectString());
-        waiting = TestClients.connect(proxy.connectString());
-        next = TestClients.connect(server.connectString());
+        proxy = proxy();
+        holding = client();
+        waiting = client(proxy);
+        next = client();
         held = acquire(holding).stream().map(Soon::get).toList();
         wanted = acquire(waiting);
         await().until(() ->
@@ -69,14 +62,6 @@ class LostPlaceIT {
         await().until(() -> paths.stream()
                 .allMatch(path -> !server.childWatchers(nodeOf(waiting, path)).isEmpty()
                         && !server.childWatchers(nodeOf(holding, path)).isEmpty()));
-    }
-
-    @AfterEach
-    void close() {
-        next.close();
-        waiting.close();
-        holding.close();
-        proxy.close();
     }
 
     private List<CompletableFuture<Lease>> acquire(ZooKeeperClient client) {

@@ -3,42 +3,28 @@
 
 package dev.zkrecipes.it.engine;
 
-import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
-import java.util.UUID;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** P6: unknown outcomes, one after the other. Each fault costs a second to reconnect, so the cases run concurrently. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 200)
 @Execution(ExecutionMode.CONCURRENT)
-class LostRepliesIT {
+class LostRepliesIT extends ServerStage {
     private static final Pattern SPACE = Pattern.compile(" ");
-
-    private final EmbeddedZooKeeper server;
-    private final String path = "/lost/" + UUID.randomUUID();
-
-    LostRepliesIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     /** Each letter is the fault of one request in turn: R loses the request, A its answer after it was applied. */
     @ParameterizedTest
@@ -56,25 +42,24 @@ class LostRepliesIT {
     @Tag("H21")
     @Tag("H06")
     void lostRequestsAndReplies_leaveOneNodeAndAGrant(String faults) throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
-                ZooKeeperClient other = TestClients.connect(server.connectString(), TestClients.LONG_SESSION)) {
-            InterProcessMutex mutex = new InterProcessMutex(client, path);
-            mutex.acquire().close();
-            CompletableFuture<Void> armed = CompletableFuture.completedFuture(null);
-            for (String fault : SPACE.splitAsStream(faults).toList()) {
-                armed = armed.thenCompose(previous -> arm(proxy, fault).fired());
-            }
-
-            CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            armed.get(120, TimeUnit.SECONDS);
-            Lease lease = wanted.get(120, TimeUnit.SECONDS);
-            assertThat(server.children(path)).hasSize(1);
-            lease.verify();
-            lease.close();
-            await().until(() -> server.children(path).isEmpty());
-            new InterProcessMutex(other, path).acquire().close();
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = client(proxy);
+        ZooKeeperClient other = client();
+        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        mutex.acquire().close();
+        CompletableFuture<Void> armed = CompletableFuture.completedFuture(null);
+        for (String fault : SPACE.splitAsStream(faults).toList()) {
+            armed = armed.thenCompose(previous -> arm(proxy, fault).fired());
         }
+
+        CompletableFuture<Lease> wanted = mutex.acquireAsync();
+        armed.get(120, TimeUnit.SECONDS);
+        Lease lease = wanted.get(120, TimeUnit.SECONDS);
+        assertThat(server.children(path)).hasSize(1);
+        lease.verify();
+        lease.close();
+        awaitNodes(0);
+        new InterProcessMutex(other, path).acquire().close();
     }
 
     private static Fault arm(FaultProxy proxy, String fault) {

@@ -36,7 +36,7 @@ class ManyNodesIT {
                 .connectString(server.connectString())
                 .sessionTimeout(Duration.ofSeconds(60))
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
         return client;
     }
 

@@ -46,7 +46,7 @@ class ManyWaitersIT {
                 .connectString(server.connectString())
                 .sessionTimeout(timeout)
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
         return client;
     }
 

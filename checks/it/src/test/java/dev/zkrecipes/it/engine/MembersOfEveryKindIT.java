@@ -20,22 +20,16 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A multi-lock of locks of every recipe, and of a driver that is none of them. */
-@Timeout(600)
-@WithZooKeeper
-class MembersOfEveryKindIT {
+class MembersOfEveryKindIT extends ServerStage {
     /** Two may hold. */
     private static final LockDriver PAIR = new LockDriver() {
         @Override
@@ -56,29 +50,13 @@ class MembersOfEveryKindIT {
         }
     };
 
-    private final EmbeddedZooKeeper server;
     private ZooKeeperClient client;
     private ZooKeeperClient other;
 
-    MembersOfEveryKindIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        client = connected();
-        other = connected();
-    }
-
-    /** With a session so long that no lease is checked beside what is counted. */
-    private ZooKeeperClient connected() throws InterruptedException {
-        return TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        other.close();
+        client = client();
+        other = client();
     }
 
     private static List<InterProcessLock> members(ZooKeeperClient client) {

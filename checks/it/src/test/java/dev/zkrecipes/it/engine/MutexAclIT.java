@@ -16,20 +16,13 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Fault;
-import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.Held;
-import dev.zkrecipes.test.RequestCounts;
-import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
@@ -38,46 +31,25 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.data.Stat;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** A lock with its own ACL, among users of the scheme digest. */
-@Timeout(600)
-@WithZooKeeper
-class MutexAclIT {
+class MutexAclIT extends ServerStage {
     private static final Identity ALICE = new Identity("alice");
     private static final Identity MALLORY = new Identity("mallory");
     private static final List<ACL> OPEN = ZooDefs.Ids.OPEN_ACL_UNSAFE;
     private static final int USE = Perms.READ | Perms.CREATE | Perms.DELETE;
-
-    private final EmbeddedZooKeeper server;
-    private final String path;
     private final LockOptions options = LockOptions.defaults().withAcl(ALICE.acl(Perms.ALL));
     private ZooKeeperClient alice;
     private ZooKeeperClient mallory;
 
-    MutexAclIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        String name = test.getTestMethod().orElseThrow().getName();
-        this.path = "/" + name + Integer.toHexString(test.getDisplayName().hashCode()) + "/lock";
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        alice = ALICE.connect(server.connectString());
-        mallory = MALLORY.connect(server.connectString());
-    }
-
-    @AfterEach
-    void close() {
-        alice.close();
-        mallory.close();
+        path = path + "/lock";
+        alice = opened(ALICE.connect(server.connectString()));
+        mallory = opened(MALLORY.connect(server.connectString()));
     }
 
     private InterProcessMutex mutex(ZooKeeperClient client) {
@@ -88,10 +60,6 @@ class MutexAclIT {
         return Identity.plain(client).getACL(node, new Stat());
     }
 
-    private String node() {
-        return path + "/" + server.children(path).get(0);
-    }
-
     private void make(ZooKeeperClient client, String node, List<ACL> acl) throws Exception {
         Identity.plain(client).create(node, new byte[0], new ArrayList<>(acl), CreateMode.PERSISTENT);
     }
@@ -100,29 +68,12 @@ class MutexAclIT {
         server.createNode(path.substring(0, path.lastIndexOf('/')), new byte[0]);
     }
 
-    private static void assertRequests(RequestCounts spent, RequestType... expected) {
-        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
-    }
-
-    // ---- What is made.
-
-    @Test
-    @Tag("H63")
-    void ownAcl_appliesToThePath_itsAncestorsAndTheNode() throws Exception {
-        try (Lease lease = mutex(alice).acquire()) {
-            Soon.await().until(lease::isValid);
-            for (String made : List.of(path.substring(0, path.lastIndexOf('/')), path, node())) {
-                assertThat(aclOf(alice, made)).as(made).isEqualTo(ALICE.acl(Perms.ALL));
-            }
-        }
-    }
-
     @Test
     void creatorAcl_isComparedByIdentity() throws Exception {
         LockOptions creators = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
         new InterProcessMutex(alice, path, creators).acquire().close();
         assertThat(aclOf(alice, path)).isEqualTo(ALICE.acl(Perms.ALL));
-        try (ZooKeeperClient again = ALICE.connect(server.connectString())) {
+        try (ZooKeeperClient again = opened(ALICE.connect(server.connectString()))) {
             new InterProcessMutex(again, path, creators).acquire().close();
         }
         assertThatThrownBy(new InterProcessMutex(mallory, path, creators)::acquire)
@@ -132,41 +83,12 @@ class MutexAclIT {
     @Test
     void missingCredentials_areNamedByTheError() throws Exception {
         LockOptions creators = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
-        try (ZooKeeperClient nobody =
-                Identity.connected(ZooKeeperClient.builder().connectString(server.connectString()))) {
+        try (ZooKeeperClient nobody = Identity.connected(settings())) {
             assertThatThrownBy(new InterProcessMutex(nobody, path, creators)::acquire)
                     .isInstanceOf(LockException.class)
                     .hasMessageContaining(path)
                     .hasMessageContaining("add its credentials");
         }
-    }
-
-    // ---- A path that somebody else made.
-
-    @Test
-    @Tag("H63")
-    void pathWithWeakerRights_isReported_andNothingIsLeft() throws Exception {
-        makeGrandparent();
-        make(mallory, path, OPEN);
-        assertThatThrownBy(mutex(alice)::acquire)
-                .isInstanceOf(LockAccessException.class)
-                .hasMessageContaining("lock " + path)
-                .hasMessageContaining("the rights [world:anyone rwcda]")
-                .hasMessageContaining("is configured with [digest:alice rwcda]")
-                .hasMessageContaining("Delete the path");
-        assertThatThrownBy(mutex(alice)::tryAcquire).isInstanceOf(LockAccessException.class);
-        Soon.await().until(() -> server.children(path).isEmpty());
-    }
-
-    @Test
-    @Tag("H63")
-    void pathRecreatedWithWeakerRights_isReported_thoughTheSessionKnewTheOldOne() throws Exception {
-        InterProcessMutex mutex = mutex(alice);
-        mutex.acquire().close();
-        server.deleteNode(path);
-        server.createNode(path, new byte[0]); // open to everybody
-        assertThatThrownBy(mutex::acquire).isInstanceOf(LockAccessException.class);
-        Soon.await().until(() -> server.children(path).isEmpty());
     }
 
     @Test
@@ -195,75 +117,6 @@ class MutexAclIT {
                 .hasMessageNotContaining("AAAAA");
     }
 
-    // ---- What it costs, and in which order.
-
-    @Test
-    void firstUseInASession_isNotPipelined_laterOnesAre() throws Exception {
-        mutex(alice).acquire().close();
-        try (ZooKeeperClient fresh = ALICE.connect(server.connectString())) {
-            InterProcessMutex mutex = mutex(fresh);
-            RequestCounts start = server.requests();
-            Lease lease = mutex.acquire();
-            RequestCounts first = server.requests();
-            assertRequests(
-                    first.minus(start),
-                    RequestType.MULTI,
-                    RequestType.GET_ACL,
-                    RequestType.GET_ACL,
-                    RequestType.GET_CHILDREN2);
-            lease.close();
-            RequestCounts closed = server.requests();
-            Lease again = mutex(fresh).acquire(); // of whichever instance
-            assertRequests(server.requests().minus(closed), RequestType.CREATE2, RequestType.GET_CHILDREN2);
-            again.close();
-        }
-    }
-
-    @Test
-    void firstUse_waitsForThePermissionOfTheServer() throws Exception {
-        mutex(alice).acquire().close();
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
-            Held answer = proxy.holdReply(RequestType.MULTI, 1);
-            RequestCounts start = server.requests();
-            CompletableFuture<Lease> lease = mutex(fresh).acquireAsync();
-            answer.awaitReached(Duration.ofSeconds(20));
-            assertRequests(server.requests().minus(start), RequestType.MULTI);
-            answer.release();
-            Soon.get(Soon.get(lease).closeAsync());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(names = {"MULTI", "GET_ACL"})
-    void firstUseWithALostReply_leavesOneNodeOnACheckedPath(RequestType lost) throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
-            Fault fault = proxy.dropReply(lost, 1);
-            Lease lease = mutex(fresh).acquireAsync().get(120, TimeUnit.SECONDS);
-            assertThat(fault.hasFired()).isTrue();
-            assertThat(server.children(path)).hasSize(1);
-            Soon.get(lease.closeAsync());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(names = {"MULTI", "GET_ACL"})
-    void firstUseOfAWrongPath_isRefused_evenWithALostReply(RequestType lost) throws Exception {
-        makeGrandparent();
-        make(mallory, path, OPEN);
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
-            Fault fault = proxy.dropReply(lost, 1);
-            assertThat(mutex(fresh).acquireAsync())
-                    .failsWithin(Duration.ofSeconds(120))
-                    .withThrowableThat()
-                    .withCauseInstanceOf(LockAccessException.class);
-            assertThat(fault.hasFired()).isTrue();
-            Soon.await().until(() -> server.children(path).isEmpty());
-        }
-    }
-
     @Test
     void clientWithoutTheRightToDelete_isRefusedBeforeItLeavesANode() throws Exception {
         makeGrandparent();
@@ -279,12 +132,12 @@ class MutexAclIT {
     @Test
     @Tag("H63")
     void identityWithoutRights_isRefusedEverything_andTheLockIsUnharmed() throws Exception {
-        try (ZooKeeperClient other = ALICE.connect(server.connectString())) {
+        try (ZooKeeperClient other = opened(ALICE.connect(server.connectString()))) {
             InterProcessMutex mutex = mutex(alice);
             Lease lease = mutex.acquire();
             String held = node();
             CompletableFuture<Lease> waiter = mutex(other).acquireAsync();
-            Soon.await().until(() -> server.children(path).size() == 2);
+            awaitNodes(2);
 
             InterProcessLock theirs = new InterProcessMutex(mallory, path);
             ZooKeeper handle = Identity.plain(mallory);

@@ -18,13 +18,11 @@ import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterAll;
@@ -122,32 +120,6 @@ class MutexParticipantsIT {
         assertThat(annas.participants()).isEmpty();
     }
 
-    @Test
-    @Tag("H64")
-    void dataOfOthers_isShownSafely() throws Exception {
-        server.createNode(path, NOTHING);
-        foreign("lock-0000000001", "10.0.0.1\n2026-01-01 INFO all is well\u001b[2J\u202e");
-        foreign("lock-0000000002", "zkrecipes 1\nfuture=1\nowner=mallory\r\u0007\nowner=later\n");
-        foreign("lock-0000000003", "zkrecipes 1\nno owner here\n");
-        foreign("lock-0000000004", "");
-        foreign("lock-0000000005", "x".repeat(100_000));
-        List<Participant> shown = new InterProcessMutex(anna, path).participants();
-        assertThat(shown)
-                .extracting(Participant::owner)
-                .containsExactly(
-                        "10.0.0.1\\u000a2026-01-01 INFO all is well\\u001b[2J\\u202e",
-                        "mallory\\u000d\\u0007",
-                        "unknown",
-                        "unknown",
-                        "unknown");
-        assertThat(shown).extracting(Participant::holding).containsExactly(true, false, false, false, false);
-        assertThat(shown).extracting(Participant::sessionId).containsOnly(0L);
-    }
-
-    private void foreign(String name, String data) {
-        server.createNode(path + "/" + name, data.getBytes(StandardCharsets.UTF_8));
-    }
-
     // ---- What does not belong.
 
     @ParameterizedTest
@@ -195,45 +167,6 @@ class MutexParticipantsIT {
         next.acquire().close();
     }
 
-    @Test
-    @Tag("H66")
-    void foreignNodeBehindAWaiter_isSeenOnlyByTheNextList() throws Exception {
-        Lease held = new InterProcessMutex(anna, path).acquire();
-        String holder = path + "/" + server.children(path).get(0);
-        CompletableFuture<Lease> wanted = new InterProcessMutex(ben, path).acquireAsync();
-        await().until(() -> !server.childWatchers(holder).isEmpty());
-        String foreign = path + "/0123456789abcdef0123456789abcdef-__WRIT__0000000009";
-        createEphemeral(foreign);
-        held.close();
-        Lease next = wanted.get(120, TimeUnit.SECONDS); // a hand-over costs no list, and what came behind is behind
-        assertThat(new InterProcessMutex(anna, path).acquireAsync())
-                .failsWithin(Duration.ofSeconds(120))
-                .withThrowableThat()
-                .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
-        next.close();
-        await().until(() -> server.children(path).size() == 1);
-        server.deleteNode(foreign);
-    }
-
-    @Test
-    @Tag("H30")
-    void childrenOtherThanLockNodes_areIgnored() throws Exception {
-        server.createNode(path, NOTHING);
-        for (String name : List.of("0", "config", "lock-1", "lock-", "0000000000", "node-12345", "-1", "locks")) {
-            server.createNode(path + "/" + name, NOTHING);
-        }
-        InterProcessMutex outer = new InterProcessMutex(anna, path);
-        InterProcessMutex inner = new InterProcessMutex(anna, path + "/sub");
-        Lease below = inner.acquire();
-        Lease lease = outer.tryAcquire().orElseThrow();
-        assertThat(outer.participants()).hasSize(1);
-        assertThat(new InterProcessMutex(ben, path).tryAcquire()).isEmpty();
-        lease.close();
-        Soon.await().until(below::isValid);
-        below.close();
-        assertThat(outer.participants()).isEmpty();
-    }
-
     /** It looks like the folder of Curator's semaphores to the path above, and to nobody else. */
     @Test
     @Tag("H30")
@@ -270,48 +203,5 @@ class MutexParticipantsIT {
         Soon.await().until(below::isValid);
         below.close();
         outer.acquire().close();
-    }
-
-    @Test
-    @Tag("H113")
-    void aThousandSuchChildren_areAskedAboutOnce_forAllRequestsOfASession() throws Exception {
-        int children = 1000;
-        server.createNode(path, NOTHING);
-        for (int i = 0; i < children; i++) {
-            server.createNode(path + String.format("/invoice-%010d", i), NOTHING);
-        }
-        RequestCounts before = server.requests();
-        InterProcessMutex mutex = new InterProcessMutex(anna, path);
-        List<CompletableFuture<Lease>> wanted =
-                Stream.generate(mutex::acquireAsync).limit(20).toList();
-        for (CompletableFuture<Lease> each : wanted) {
-            each.get(120, TimeUnit.SECONDS).close();
-        }
-        assertThat(mutex.participants()).isEmpty();
-        assertThat(server.requests().minus(before).of(RequestType.GET_ACL)).isEqualTo(children);
-    }
-
-    @Test
-    @Tag("H10")
-    void queue_isOrderedByNumber_notById() throws Exception {
-        server.createNode(path, NOTHING);
-        String first = "ffffffffffffffffffffffffffffffff-lock-0000000000";
-        String second = "00000000000000000000000000000000-lock-0000000001";
-        String third = "_c_00000000-0000-0000-0000-000000000000-lock-0000000002";
-        List.of(third, second, first).forEach(name -> server.createNode(path + "/" + name, NOTHING));
-        InterProcessMutex mutex = new InterProcessMutex(anna, path);
-        assertThat(mutex.participants()).extracting(Participant::node).containsExactly(first, second, third);
-
-        // Ours gets number 3 and stands behind, whatever the ids: it watches what the one in front waits for, then that
-        // one.
-        CompletableFuture<Lease> wanted = mutex.acquireAsync();
-        await().until(() -> !server.childWatchers(path + "/" + second).isEmpty());
-        server.deleteNode(path + "/" + first);
-        server.deleteNode(path + "/" + second);
-        await().until(() -> !server.childWatchers(path + "/" + third).isEmpty());
-        assertThat(mutex.participants()).extracting(Participant::holding).startsWith(true);
-        assertThat(wanted).isNotDone();
-        server.deleteNode(path + "/" + third);
-        wanted.get(120, TimeUnit.SECONDS).close();
     }
 }

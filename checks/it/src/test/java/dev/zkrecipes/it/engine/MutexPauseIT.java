@@ -61,7 +61,7 @@ class MutexPauseIT {
                 await().until(() -> System.nanoTime() - past > 0);
                 assertThat(read("valid")).isEmpty();
             }
-            processes.join(Duration.ofSeconds(20));
+            processes.join(Duration.ofSeconds(120));
 
             assertThat(read("valid")).isEqualTo("false");
             assertThat(read("token-again")).isEqualTo("lost");

@@ -6,12 +6,12 @@ package dev.zkrecipes.it.engine;
 import static dev.zkrecipes.test.internal.Soon.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
@@ -19,22 +19,60 @@ import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests to give a lock back: what they cost, to nodes of Curator, without rights, and what is refused. */
-class MutexRevocationIT extends RevocationStage {
+/** Requests to give a lock back: what they cost, to nodes of Curator, without rights, and while somebody is in trouble. */
+class MutexRevocationIT extends ServerStage {
+    private static final Duration LONG = TestClients.LONG_SESSION;
     private static final String CURATORS = "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000000";
+
+    private FaultProxy proxy;
+    private ZooKeeperClient holding; // behind the proxy
+    private ZooKeeperClient asking;
+    private Revoker revoker;
+    private InterProcessMutex mutex;
+
+    @BeforeEach
+    void makeLock() throws InterruptedException {
+        proxy = proxy();
+        holding = client(settings(proxy.connectString()).ownerLabel("somebody"));
+        asking = client(settings().ownerLabel("somebody"));
+        revoker = new Revoker(asking);
+        mutex = new InterProcessMutex(holding, path);
+        mutex.acquire().close();
+    }
+
+    private static List<RevocationRequest> listen(Lease lease) {
+        List<RevocationRequest> heard = new CopyOnWriteArrayList<>();
+        lease.onRevocationRequested(heard::add);
+        return heard;
+    }
+
+    private String data(String node) {
+        return new String(server.data(node).orElseThrow(), UTF_8);
+    }
+
+    private Participant holder() throws InterruptedException {
+        return mutex.participants().get(0);
+    }
 
     // ---- What it costs.
 
@@ -74,23 +112,6 @@ class MutexRevocationIT extends RevocationStage {
         await().until(() -> heardLater.size() == 1);
         assertThat(heard).isEmpty();
         lease.close();
-    }
-
-    @Test
-    void request_takesAList_aRead_andAWrite() throws Exception {
-        Lease lease = mutex.acquire();
-        Revoker own = new Revoker(holding);
-        RequestCounts start = server.requests();
-        List<Revocation> asked = own.request(mutex);
-        await().until(() -> server.watchCount() == 1);
-        assertRequests(
-                server.requests().minus(start),
-                RequestType.GET_CHILDREN2,
-                RequestType.GET_DATA, // whose it is, and what to write the mark on
-                RequestType.MULTI,
-                RequestType.GET_DATA); // and follows it
-        lease.close();
-        assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
     }
 
     @Test
@@ -171,8 +192,7 @@ class MutexRevocationIT extends RevocationStage {
     // ---- Without rights.
 
     private ZooKeeperClient guarded(int everybody) throws InterruptedException {
-        return connected(ZooKeeperClient.builder()
-                .connectString(server.connectString())
+        return client(settings()
                 .auth("digest", "holder:secret".getBytes(UTF_8))
                 .acl(List.of(
                         new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.AUTH_IDS),
@@ -214,19 +234,6 @@ class MutexRevocationIT extends RevocationStage {
         }
     }
 
-    // ---- What is refused at once.
-
-    @Test
-    void badArguments_areRefusedBeforeAnythingIsSent() throws Exception {
-        Lease lease = mutex.acquire();
-        RequestCounts start = server.requests();
-        assertThatIllegalArgumentException().isThrownBy(() -> revoker.withGrace(Duration.ofNanos(-1)));
-        assertThatIllegalArgumentException().isThrownBy(() -> revoker.withGrace(Duration.ofSeconds(-1)));
-        assertThatThrownBy(() -> lease.onRevocationRequested(null)).isInstanceOf(NullPointerException.class);
-        assertRequests(server.requests().minus(start));
-        lease.close();
-    }
-
     @Test
     @Tag("H34")
     void requestOnTheEventThread_isRefused() throws Exception {
@@ -245,6 +252,89 @@ class MutexRevocationIT extends RevocationStage {
                         },
                         null);
         assertThat(refused.get(120, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+        lease.close();
+    }
+
+    // ---- The holder is in trouble.
+
+    @Test
+    @Tag("H60")
+    void requestOrListenerDuringACutOff_isReportedAfterwards() throws Exception {
+        Lease lease = mutex.acquire();
+        Participant holder = holder();
+        List<RevocationRequest> heard = listen(lease);
+        await().until(() -> server.watchCount() == 1);
+        InterProcessMutex another = new InterProcessMutex(holding, path + "-another");
+        Lease asked = another.acquire();
+        revoker.request(another);
+        proxy.refuse();
+        await().until(() -> holding.connectionState() == ConnectionState.SUSPENDED);
+        revoker.request(holder);
+        List<RevocationRequest> heardLater = listen(lease);
+        List<RevocationRequest> heardOfAnother = listen(asked);
+        proxy.accept();
+        await().until(() -> heard.size() == 1 && heardLater.size() == 1 && heardOfAnother.size() == 1);
+        await().until(lease::isValid);
+        asked.close();
+        lease.close();
+    }
+
+    // ---- The requester is in trouble.
+
+    @Test
+    void lostReplyToTheMark_marksOnce() throws Exception {
+        Lease lease = new InterProcessMutex(asking, path).acquire();
+        List<RevocationRequest> heard = listen(lease);
+        proxy.dropReply(RequestType.MULTI, 1);
+        List<Revocation> asked = new Revoker(holding).request(mutex);
+        assertThat(data(node()).lines().filter(line -> line.startsWith("revoke=")))
+                .hasSize(1);
+        await().until(() -> heard.size() == 1);
+        lease.close();
+        assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
+        assertThat(heard).hasSize(1);
+    }
+
+    /** The deletion comes behind the mark. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void lostDeletion_orItsLostReply_isBroken(boolean reply) throws Exception {
+        Lease lease = new InterProcessMutex(asking, path).acquire();
+        var unused = reply ? proxy.dropReply(RequestType.MULTI, 2) : proxy.dropRequest(RequestType.MULTI, 2);
+        List<Revocation> asked =
+                new Revoker(holding).withGrace(Duration.ofMillis(50)).request(mutex);
+        assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.BROKEN);
+        assertThat(server.children(path)).isEmpty();
+        lease.close();
+    }
+
+    @Test
+    void requesterWithAnEndedSession_breaksInTheNext() throws Exception {
+        Lease lease = new InterProcessMutex(asking, path).acquire();
+        long session = holding.zooKeeper().orElseThrow().getSessionId();
+        List<Revocation> asked =
+                new Revoker(holding).withGrace(Duration.ofMillis(300)).request(mutex);
+        assertThat(server.expireSession(session)).isTrue();
+        assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.BROKEN);
+        await().until(() -> holding.zooKeeper().orElseThrow().getSessionId() != session);
+        lease.close();
+    }
+
+    @Test
+    @Tag("H50")
+    void requestWithoutAServer_endsInTime() throws Exception {
+        Lease lease = new InterProcessMutex(asking, path).acquire();
+        Participant holder = holder();
+        ZooKeeperClient client = client(settings(proxy.connectString()).requestTimeout(Duration.ofMillis(300)));
+        proxy.refuse();
+        await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+        assertThatThrownBy(() -> new Revoker(client).request(holder))
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining(path);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> new Revoker(client).request(holder)).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(data(node())).doesNotContain("revoke=");
         lease.close();
     }
 }

@@ -13,7 +13,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -29,23 +29,14 @@ import javax.security.auth.login.Configuration;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A server that does not accept the identity of a client: all its requests fail with that reason. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class RefusedCredentialsIT {
+class RefusedCredentialsIT extends ServerStage {
     private static final String REFUSED =
             "ZooKeeper refused the credentials of this client, or requires some that it did not give"
                     + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers),"
                     + " or its SASL login failed (the log of org.apache.zookeeper tells more); check its auth settings,"
                     + " and the server's";
-
-    private final EmbeddedZooKeeper server;
-
-    RefusedCredentialsIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     private static void assertRefused(CompletableFuture<Lease> request) {
         Soon.await().until(request::isDone);
@@ -59,8 +50,7 @@ class RefusedCredentialsIT {
     @Tag("H104")
     void refusedCredentials_failWaiters_andShowInTheState() {
         List<ConnectionState> states = new CopyOnWriteArrayList<>();
-        try (ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
+        try (ZooKeeperClient client = settings()
                 .sessionTimeout(Duration.ofSeconds(4))
                 .auth("nosuchscheme", "user:password".getBytes(StandardCharsets.UTF_8))
                 .build()) {
@@ -98,8 +88,7 @@ class RefusedCredentialsIT {
         });
         ZKClientConfig digest = new ZKClientConfig();
         digest.setProperty("zookeeper.fips-mode", "true");
-        try (ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
+        try (ZooKeeperClient client = settings()
                 .sessionTimeout(Duration.ofSeconds(4))
                 .clientConfig(digest)
                 .build()) {
@@ -120,8 +109,7 @@ class RefusedCredentialsIT {
         PrintStream terminal = System.err;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
-        try (ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
+        try (ZooKeeperClient client = settings()
                 .auth("nosuchscheme", "user:password".getBytes(StandardCharsets.UTF_8))
                 .build()) {
             assertRefused(new InterProcessMutex(client, "/refused").acquireAsync());

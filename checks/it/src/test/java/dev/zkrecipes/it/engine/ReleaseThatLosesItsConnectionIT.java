@@ -9,66 +9,58 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A release waits for its confirmation only as long as there is a connection that can bring it. */
-@Timeout(600)
-@WithZooKeeper
 @Tag("H86")
-class ReleaseThatLosesItsConnectionIT {
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+class ReleaseThatLosesItsConnectionIT extends ServerStage {
+    private static final Duration LIMIT = Duration.ofSeconds(120);
     private static final String PATH = "/released";
 
     @Test
-    void close_endsWithTheConnection_andTheNodeGoesWithTheNextOne(EmbeddedZooKeeper server) throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = ZooKeeperClient.builder()
-                        .connectString(proxy.connectString())
-                        .sessionTimeout(Duration.ofSeconds(60))
-                        .requestTimeout(Duration.ofSeconds(60))
-                        .build()) {
-            assertThat(client.awaitConnected(LIMIT)).isTrue();
-            Lease lease = Soon.get(new InterProcessMutex(client, PATH).acquireAsync());
-            Held reply = proxy.holdRequest(RequestType.DELETE, 1);
-            CompletableFuture<Void> closing =
-                    CompletableFuture.runAsync(lease::close, task -> new Thread(task).start());
-            reply.awaitReached(LIMIT);
-            assertThat(closing).isNotDone();
-            proxy.refuse();
-            assertThat(closing).succeedsWithin(LIMIT);
-            assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-            assertThat(server.children(PATH)).hasSize(1);
-            proxy.accept();
-            Soon.await().until(() -> server.children(PATH).isEmpty());
-        }
+    void close_endsWithTheConnection_andTheNodeGoesWithTheNextOne() throws Exception {
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = opened(ZooKeeperClient.builder()
+                .connectString(proxy.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .requestTimeout(Duration.ofSeconds(60))
+                .build());
+        assertThat(client.awaitConnected(LIMIT)).isTrue();
+        Lease lease = Soon.get(new InterProcessMutex(client, PATH).acquireAsync());
+        Held reply = proxy.holdRequest(RequestType.DELETE, 1);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close, task -> new Thread(task).start());
+        reply.awaitReached(LIMIT);
+        assertThat(closing).isNotDone();
+        proxy.refuse();
+        assertThat(closing).succeedsWithin(LIMIT);
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(server.children(PATH)).hasSize(1);
+        proxy.accept();
+        Soon.await().until(() -> server.children(PATH).isEmpty());
     }
 
     @Test
-    void closeOfTheClient_endsWithTheConnection(EmbeddedZooKeeper server) throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server)) {
-            ZooKeeperClient client = ZooKeeperClient.builder()
-                    .connectString(proxy.connectString())
-                    .sessionTimeout(Duration.ofSeconds(60))
-                    .requestTimeout(Duration.ofSeconds(60))
-                    .build();
-            assertThat(client.awaitConnected(LIMIT)).isTrue();
-            Held request = proxy.holdRequest(RequestType.CLOSE_SESSION, 1);
-            CompletableFuture<Void> closing =
-                    CompletableFuture.runAsync(client::close, task -> new Thread(task).start());
-            request.awaitReached(LIMIT);
-            assertThat(closing).isNotDone();
-            proxy.refuse();
-            assertThat(closing).succeedsWithin(LIMIT);
-        }
+    void closeOfTheClient_endsWithTheConnection() throws Exception {
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(proxy.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .requestTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(client.awaitConnected(LIMIT)).isTrue();
+        Held request = proxy.holdRequest(RequestType.CLOSE_SESSION, 1);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(client::close, task -> new Thread(task).start());
+        request.awaitReached(LIMIT);
+        assertThat(closing).isNotDone();
+        proxy.refuse();
+        assertThat(closing).succeedsWithin(LIMIT);
     }
 }

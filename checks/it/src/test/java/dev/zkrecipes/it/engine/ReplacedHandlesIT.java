@@ -10,8 +10,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,19 +18,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The state of a client is that of the session that it uses, also if it was given that one before. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
 @Tag("H89")
-class ReplacedHandlesIT {
-    private final EmbeddedZooKeeper server;
-
-    ReplacedHandlesIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
+class ReplacedHandlesIT extends ServerStage {
     private ZooKeeper handle(int sessionMillis) throws Exception {
         ZooKeeper handle = new ZooKeeper(server.connectString(), sessionMillis, event -> {});
         Soon.await().until(() -> handle.getState() == ZooKeeper.States.CONNECTED);
@@ -44,34 +34,32 @@ class ReplacedHandlesIT {
 
     @Test
     void latestSuppliedHandle_determinesTheState() throws Exception {
-        try (ZooKeeper first = handle(20_000);
-                ZooKeeper second = handle(40_000)) {
-            AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
-            try (ZooKeeperClient client = ZooKeeperClient.over(current::get)) {
-                Lease held = Soon.get(new InterProcessMutex(client, "/held").acquireAsync());
-                current.set(second);
-                use(client, "/other");
-                assertThat(client.zooKeeper()).containsSame(second);
-                current.set(first);
-                use(client, "/another");
-                assertThat(client.zooKeeper()).containsSame(first);
+        ZooKeeper first = opened(handle(20_000));
+        ZooKeeper second = opened(handle(40_000));
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
+        ZooKeeperClient client = opened(ZooKeeperClient.over(current::get));
+        Lease held = Soon.get(new InterProcessMutex(client, "/held").acquireAsync());
+        current.set(second);
+        use(client, "/other");
+        assertThat(client.zooKeeper()).containsSame(second);
+        current.set(first);
+        use(client, "/another");
+        assertThat(client.zooKeeper()).containsSame(first);
 
-                List<ConnectionState> told = new CopyOnWriteArrayList<>();
-                client.addConnectionListener(told::add);
-                current.set(second);
-                Lease lost = Soon.get(new InterProcessMutex(client, "/lost").acquireAsync());
-                current.set(first);
-                use(client, "/another");
-                server.expireSession(second.getSessionId());
-                Soon.await().until(() -> lost.state() == LeaseState.LOST);
-                use(client, "/another");
-                assertThat(held.state()).isIn(LeaseState.HELD, LeaseState.SUSPENDED);
-                Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
-                assertThat(told).doesNotContain(ConnectionState.EXPIRED, ConnectionState.SUSPENDED);
-                assertThat(client.zooKeeper()).containsSame(first);
-                held.close();
-                lost.close();
-            }
-        }
+        List<ConnectionState> told = new CopyOnWriteArrayList<>();
+        client.addConnectionListener(told::add);
+        current.set(second);
+        Lease lost = Soon.get(new InterProcessMutex(client, "/lost").acquireAsync());
+        current.set(first);
+        use(client, "/another");
+        server.expireSession(second.getSessionId());
+        Soon.await().until(() -> lost.state() == LeaseState.LOST);
+        use(client, "/another");
+        assertThat(held.state()).isIn(LeaseState.HELD, LeaseState.SUSPENDED);
+        Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
+        assertThat(told).doesNotContain(ConnectionState.EXPIRED, ConnectionState.SUSPENDED);
+        assertThat(client.zooKeeper()).containsSame(first);
+        held.close();
+        lost.close();
     }
 }

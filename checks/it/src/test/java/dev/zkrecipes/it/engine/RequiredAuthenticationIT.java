@@ -96,7 +96,7 @@ class RequiredAuthenticationIT {
         ExecutorService callers = Executors.newFixedThreadPool(20);
         try (ServerJvm server = new ServerJvm(settings.split(" "));
                 FaultProxy proxy = FaultProxy.to("127.0.0.1", server.port())) {
-            for (int round = 0; round < 10; round++) {
+            for (int round = 0; round < 3; round++) {
                 try (ZooKeeperClient client = builder(proxy).build()) {
                     assertThat(client.awaitConnected(Duration.ofSeconds(60))).isTrue();
                     CyclicBarrier together = new CyclicBarrier(20);

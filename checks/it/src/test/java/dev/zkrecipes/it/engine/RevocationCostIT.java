@@ -14,49 +14,28 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The cost of a request to give back depends on the holders; the number of waiters makes no difference. */
-@Timeout(600)
-@WithZooKeeper
 @Tag("H90")
-class RevocationCostIT {
+class RevocationCostIT extends ServerStage {
     private static final int WAITING = 60;
-
-    private final EmbeddedZooKeeper server;
-    private final String path;
     private final List<Lease> held = new ArrayList<>();
     private ZooKeeperClient holding;
     private ZooKeeperClient asking;
 
-    RevocationCostIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/cost/" + test.getTestMethod().orElseThrow().getName();
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        holding = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
-        asking = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
-    }
-
-    @AfterEach
-    void close() {
-        asking.close();
-        holding.close();
+        holding = client();
+        asking = client();
     }
 
     private void hold(InterProcessLock lock, int times) {

@@ -98,19 +98,6 @@ class RevocationOfEveryKindIT {
     }
 
     @Test
-    void brokenMember_losesTheMultiLock() throws Exception {
-        InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/broken/a", "/broken/b"));
-        Lease lease = both.acquire();
-        listen(lease);
-        Revocation revocation =
-                revoker.withGrace(Duration.ZERO).request(both.participants().get(1));
-        assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.BROKEN);
-        assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
-        lease.close();
-        assertThat(both.participants()).isEmpty();
-    }
-
-    @Test
     void multiLockOfSeveralClients_isRevokedOncePerRequest() throws Exception {
         InterProcessLock mixed = new InterProcessMultiLock(List.of(
                 new InterProcessMutex(client, "/mixed/mine"),

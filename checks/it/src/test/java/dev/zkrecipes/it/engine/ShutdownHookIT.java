@@ -9,95 +9,69 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.leader.LeaderListener;
 import dev.zkrecipes.leader.Term;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.ChildJvms;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a process releases when SIGTERM ends it. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper
-class ShutdownHookIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
-
-    ShutdownHookIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/shutdown/" + Integer.toHexString(test.getDisplayName().hashCode());
-    }
-
-    private boolean isHeld(String name) {
-        return server.children(path + name).size() == 1;
-    }
-
-    private void holdAndTerminate(String handle, String hook) throws InterruptedException {
-        try (ChildJvms processes = new ChildJvms()) {
-            Process process = processes.start(HoldingProcess.class, server.connectString(), path, handle, hook);
-            Soon.await().atMost(Duration.ofSeconds(120)).until(() -> isHeld("/a") && isHeld("/b"));
-            process.destroy();
-            assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"own", "wrapped"})
-    void shutdownHook_releasesEverythingBeforeTheProcessEnds(String handle) throws Exception {
-        holdAndTerminate(handle, "hook");
-        assertThat(server.children(path + "/a")).isEmpty();
-        assertThat(server.children(path + "/b")).isEmpty();
+class ShutdownHookIT extends ServerStage {
+    private List<String> held() {
+        return HoldingProcess.PLACES.stream()
+                .filter(name -> server.children(path + name).size() == 1)
+                .collect(Collectors.toList());
     }
 
     @Test
-    void clientWithoutAHook_leavesNodesToTheSession() throws Exception {
-        holdAndTerminate("own", "none");
-        assertThat(isHeld("/a")).isTrue();
-        assertThat(isHeld("/b")).isTrue();
+    void clientsWithAHook_releaseEverythingBeforeTheProcessEnds_othersLeaveItToTheSession() throws Exception {
+        ChildJvms processes = opened(new ChildJvms());
+        Process process = processes.start(HoldingProcess.class, server.connectString(), path);
+        Soon.await().atMost(Duration.ofSeconds(120)).until(() -> held().equals(HoldingProcess.PLACES));
+        process.destroy();
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).as("ended").isTrue();
+        assertThat(held()).containsExactly("/none-a", "/none-b");
     }
 
     @Test
     @Tag("H153")
     void shutdownHook_letsALeaderStop_beforeTheNextOneBegins(@TempDir Path folder) throws Exception {
-        try (ChildJvms processes = new ChildJvms();
-                ZooKeeperClient client = TestClients.connect(server.connectString())) {
-            Process process = processes.start(LeadingProcess.class, server.connectString(), path, folder.toString());
-            Soon.await().atMost(Duration.ofSeconds(120)).until(() -> Files.exists(folder.resolve("leading")));
-            LeaderElection next = new LeaderElection(client, path);
-            CompletableFuture<Boolean> hasStopped = new CompletableFuture<>();
-            next.addListener(new LeaderListener() {
-                @Override
-                public void termBegan(Term term) {
-                    hasStopped.complete(Files.exists(folder.resolve("stopped")));
-                }
-
-                @Override
-                public void termEnded(Term term) {}
-            });
-            next.join();
-            Soon.await().until(() -> server.children(path).size() == 2);
-            process.destroy();
-            Soon.await().until(() -> Files.exists(folder.resolve("stopping")));
-            for (int i = 0; i < 20; i++) {
-                assertThat(next.participants()).hasSize(2);
+        ChildJvms processes = opened(new ChildJvms());
+        ZooKeeperClient client = client();
+        Process process = processes.start(LeadingProcess.class, server.connectString(), path, folder.toString());
+        Soon.await().atMost(Duration.ofSeconds(120)).until(() -> Files.exists(folder.resolve("leading")));
+        LeaderElection next = new LeaderElection(client, path);
+        CompletableFuture<Boolean> hasStopped = new CompletableFuture<>();
+        next.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                hasStopped.complete(Files.exists(folder.resolve("stopped")));
             }
-            assertThat(process.isAlive()).isTrue();
-            Files.createFile(folder.resolve("stop"));
-            assertThat(Soon.get(hasStopped)).isTrue();
-            assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+
+            @Override
+            public void termEnded(Term term) {}
+        });
+        next.join();
+        awaitNodes(2);
+        process.destroy();
+        Soon.await().until(() -> Files.exists(folder.resolve("stopping")));
+        for (int i = 0; i < 20; i++) {
+            assertThat(next.participants()).hasSize(2);
         }
+        assertThat(process.isAlive()).isTrue();
+        Files.createFile(folder.resolve("stop"));
+        assertThat(Soon.get(hasStopped)).isTrue();
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).as("ended").isTrue();
     }
 
     @Test
@@ -111,8 +85,7 @@ class ShutdownHookIT {
     }
 
     private ZooKeeperClient closedClient() throws InterruptedException {
-        ZooKeeperClient client = TestClients.connect(
-                ZooKeeperClient.builder().connectString(server.connectString()).closeOnShutdown());
+        ZooKeeperClient client = TestClients.connect(settings().closeOnShutdown());
         client.close();
         return client;
     }

@@ -15,42 +15,23 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client on handles that a supplier replaces. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class SuppliedHandlesIT {
-    private static final Duration LONG = Duration.ofSeconds(20);
+class SuppliedHandlesIT extends ServerStage {
     private static final int SESSION_MILLIS = (int) TestClients.LONG_SESSION.toMillis();
-
-    private final EmbeddedZooKeeper server;
-    private String path;
-
-    SuppliedHandlesIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
-    @BeforeEach
-    void name() {
-        path = "/connection-" + UUID.randomUUID();
-    }
 
     private ZooKeeper handle() throws IOException, InterruptedException {
         ZooKeeper handle = new ZooKeeper(server.connectString(), SESSION_MILLIS, event -> {});
@@ -60,80 +41,67 @@ class SuppliedHandlesIT {
 
     @Test
     void suppliedHandle_isReplacedAfterItsEnd() throws Exception {
-        try (ZooKeeper first = handle();
-                ZooKeeper second = handle()) {
-            AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
-            AtomicInteger asked = new AtomicInteger();
-            try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
-                asked.incrementAndGet();
-                return current.get();
-            })) {
-                InterProcessLock mutex = new InterProcessMutex(client, path);
-                Lease held = mutex.acquire();
-                assertThat(server.ephemerals(first.getSessionId())).hasSize(1);
-                CompletableFuture<Lease> waiting = mutex.acquireAsync();
-                await().until(() -> server.children(path).size() == 2);
+        ZooKeeper first = opened(handle());
+        ZooKeeper second = opened(handle());
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
+        AtomicInteger asked = new AtomicInteger();
+        try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
+            asked.incrementAndGet();
+            return current.get();
+        })) {
+            InterProcessLock mutex = new InterProcessMutex(client, path);
+            Lease held = mutex.acquire();
+            assertThat(server.ephemerals(first.getSessionId())).hasSize(1);
+            CompletableFuture<Lease> waiting = mutex.acquireAsync();
+            awaitNodes(2);
 
-                server.expireSession(first.getSessionId());
-                await().until(() -> held.state() == LeaseState.LOST);
-                int before = asked.get();
-                await().until(() -> asked.get() > before + 1); // again and again, while there is but a dead one
-                assertThat(waiting).isNotDone();
-                current.set(second);
-                waiting.get(120, TimeUnit.SECONDS);
-                assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
-                assertThat(client.zooKeeper()).containsSame(second);
-                await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
-                held.close();
-            }
-            assertThat(server.children(path)).isEmpty();
-            await().until(() -> server.watchCount() == 0);
-            assertThat(second.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+            server.expireSession(first.getSessionId());
+            await().until(() -> held.state() == LeaseState.LOST);
+            int before = asked.get();
+            await().until(() -> asked.get() > before + 1); // again and again, while there is but a dead one
+            assertThat(waiting).isNotDone();
+            current.set(second);
+            waiting.get(120, TimeUnit.SECONDS);
+            assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
+            assertThat(client.zooKeeper()).containsSame(second);
+            await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
+            held.close();
         }
+        assertThat(server.children(path)).isEmpty();
+        await().until(() -> server.watchCount() == 0);
+        assertThat(second.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
     }
 
     @Test
     void newHandleOfTheSupplier_isUsedAtOnce() throws Exception {
-        try (ZooKeeper first = handle();
-                ZooKeeper second = handle()) {
-            AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
-            try (ZooKeeperClient client = ZooKeeperClient.over(current::get)) {
-                InterProcessLock mutex = new InterProcessMutex(client, path);
-                Lease held = mutex.acquire();
-                current.set(second);
-                Lease other = new InterProcessMutex(client, path + "-other").acquire();
-                assertThat(server.ephemerals(first.getSessionId())).hasSize(1);
-                assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
-                Soon.await().until(held::isValid);
-                held.close();
-                other.close();
-            }
-        }
+        ZooKeeper first = opened(handle());
+        ZooKeeper second = opened(handle());
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
+        ZooKeeperClient client = opened(ZooKeeperClient.over(current::get));
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        Lease held = mutex.acquire();
+        current.set(second);
+        Lease other = new InterProcessMutex(client, path + "-other").acquire();
+        assertThat(server.ephemerals(first.getSessionId())).hasSize(1);
+        assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
+        Soon.await().until(held::isValid);
+        held.close();
+        other.close();
     }
 
     @Test
     void firstTryOnAConnectedHandle_isNotRefused() throws Exception {
-        try (ZooKeeper first = handle();
-                ZooKeeper second = handle()) {
-            AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
-            try (ZooKeeperClient client = ZooKeeperClient.over(current::get)) {
-                InterProcessLock mutex = new InterProcessMutex(client, path);
-                mutex.tryAcquire().orElseThrow().close();
-                current.set(second);
-                mutex.tryAcquire().orElseThrow().close();
-            }
-            try (ZooKeeperClient client = ZooKeeperClient.wrap(first)) {
-                new InterProcessMutex(client, path).tryAcquire().orElseThrow().close();
-            }
+        ZooKeeper first = opened(handle());
+        ZooKeeper second = opened(handle());
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
+        try (ZooKeeperClient client = ZooKeeperClient.over(current::get)) {
+            InterProcessLock mutex = new InterProcessMutex(client, path);
+            mutex.tryAcquire().orElseThrow().close();
+            current.set(second);
+            mutex.tryAcquire().orElseThrow().close();
         }
-    }
-
-    @Test
-    void awaitConnected_asksTheSupplier() throws Exception {
-        try (ZooKeeper handle = handle();
-                ZooKeeperClient client = ZooKeeperClient.over(() -> handle)) {
-            assertThat(client.awaitConnected(LONG)).isTrue();
-        }
+        ZooKeeperClient client = opened(ZooKeeperClient.wrap(first));
+        new InterProcessMutex(client, path).tryAcquire().orElseThrow().close();
     }
 
     @ParameterizedTest
@@ -157,41 +125,23 @@ class SuppliedHandlesIT {
                             .hasCause(cause)
                             .hasMessageContaining("supplier"));
         }
-        try (ZooKeeperClient client = ZooKeeperClient.over(() -> null)) {
-            InterProcessLock mutex = new InterProcessMutex(client, path);
-            assertThatThrownBy(mutex::tryAcquire)
-                    .isInstanceOf(LockConnectionException.class)
-                    .hasMessageContaining("supplier");
-        }
-    }
-
-    @Test
-    void failingSupplier_isAskedAgain() throws Exception {
-        try (ZooKeeper handle = handle()) {
-            AtomicInteger asked = new AtomicInteger();
-            try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
-                if (asked.incrementAndGet() < 4) {
-                    throw new IllegalStateException("not started");
-                }
-                return handle;
-            })) {
-                new InterProcessMutex(client, path).acquire().close();
-                assertThat(asked).hasValueGreaterThanOrEqualTo(4);
-            }
-        }
+        ZooKeeperClient client = opened(ZooKeeperClient.over(() -> null));
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        assertThatThrownBy(mutex::tryAcquire)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("supplier");
     }
 
     @Test
     void brokenSupplier_endsWaiters() {
-        try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
+        ZooKeeperClient client = opened(ZooKeeperClient.over(() -> {
             throw new NoClassDefFoundError("gone");
-        })) {
-            InterProcessLock mutex = new InterProcessMutex(client, path);
-            assertThatThrownBy(mutex::acquire)
-                    .isInstanceOf(LockConnectionException.class)
-                    .hasCauseInstanceOf(NoClassDefFoundError.class)
-                    .hasMessageContaining("gone")
-                    .hasMessageContaining(path);
-        }
+        }));
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        assertThatThrownBy(mutex::acquire)
+                .isInstanceOf(LockConnectionException.class)
+                .hasCauseInstanceOf(NoClassDefFoundError.class)
+                .hasMessageContaining("gone")
+                .hasMessageContaining(path);
     }
 }

@@ -18,10 +18,9 @@ import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
 import java.io.IOException;
@@ -35,23 +34,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What a timed acquire of every kind says at its end: that the lock is busy, or that nobody knows. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
 @Execution(ExecutionMode.CONCURRENT)
-class TimedAcquireIT {
+class TimedAcquireIT extends ServerStage {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final Duration WAIT = Duration.ofSeconds(1);
-
-    private final EmbeddedZooKeeper server;
-
-    TimedAcquireIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     /** A lock of every kind. */
     private static Map<String, InterProcessLock> locks(ZooKeeperClient client, ZooKeeperClient other, String path) {
@@ -89,84 +79,80 @@ class TimedAcquireIT {
     @Test
     @Tag("H105")
     void wrongPort_failsWithItsCause_andIsNotBusy() throws Exception {
-        try (ZooKeeperClient client = ZooKeeperClient.builder()
+        ZooKeeperClient client = opened(ZooKeeperClient.builder()
                 .connectString("127.0.0.1:" + closedPort())
                 .requestTimeout(Duration.ofMillis(300))
-                .build()) {
-            locks(client, client, "/wrong-port").forEach((kind, lock) -> assertUnknown(kind, lock, lock.path()));
-            Soon.await()
-                    .untilAsserted(() -> assertThatThrownBy(
-                                    () -> new InterProcessMutex(client, "/x").tryAcquire(Duration.ofMillis(100)))
-                            .isInstanceOf(LockConnectionException.class)
-                            .hasMessageContaining("refuses connections")
-                            .hasCauseInstanceOf(java.net.ConnectException.class));
-        }
+                .build());
+        locks(client, client, "/wrong-port").forEach((kind, lock) -> assertUnknown(kind, lock, lock.path()));
+        Soon.await()
+                .untilAsserted(() -> assertThatThrownBy(
+                                () -> new InterProcessMutex(client, "/x").tryAcquire(Duration.ofMillis(100)))
+                        .isInstanceOf(LockConnectionException.class)
+                        .hasMessageContaining("refuses connections")
+                        .hasCauseInstanceOf(java.net.ConnectException.class));
     }
 
     @Test
     @Tag("H105")
     void busyLock_givesEmpty() throws Exception {
-        try (ZooKeeperClient holding = TestClients.connect(server.connectString(), LONG);
-                ZooKeeperClient asking = TestClients.connect(server.connectString(), LONG)) {
-            Map<String, InterProcessLock> theirs = locks(holding, holding, "/busy");
-            theirs.put("reader", new InterProcessReadWriteLock(holding, "/busy/rw").writeLock());
-            for (InterProcessLock lock : theirs.values()) {
-                lock.acquire();
-            }
-            for (Map.Entry<String, InterProcessLock> each :
-                    locks(asking, holding, "/busy").entrySet()) {
-                if (!each.getKey().equals("mixed")) { // of which this thread holds a part
-                    assertThat(TimedTry.on(each.getValue())).as(each.getKey()).isEmpty();
-                }
-            }
-            InterProcessLock local = new HandoffMutex(holding, "/busy/own", 8);
-            Lease held = local.acquireAsync().get();
-            assertThat(TimedTry.on(local)).as("behind one of this client").isEmpty();
-            held.close();
+        ZooKeeperClient holding = client(LONG);
+        ZooKeeperClient asking = client(LONG);
+        Map<String, InterProcessLock> theirs = locks(holding, holding, "/busy");
+        theirs.put("reader", new InterProcessReadWriteLock(holding, "/busy/rw").writeLock());
+        for (InterProcessLock lock : theirs.values()) {
+            lock.acquire();
         }
+        for (Map.Entry<String, InterProcessLock> each :
+                locks(asking, holding, "/busy").entrySet()) {
+            if (!each.getKey().equals("mixed")) { // of which this thread holds a part
+                assertThat(TimedTry.on(each.getValue())).as(each.getKey()).isEmpty();
+            }
+        }
+        InterProcessLock local = new HandoffMutex(holding, "/busy/own", 8);
+        Lease held = local.acquireAsync().get();
+        assertThat(TimedTry.on(local)).as("behind one of this client").isEmpty();
+        held.close();
     }
 
     @Test
     @Tag("H105")
     void serverLostMidway_failsTheAcquire() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient holding = TestClients.connect(server.connectString(), LONG);
-                ZooKeeperClient asking = TestClients.connect(proxy.connectString(), LONG)) {
-            for (String kind : List.of("mutex", "permits", "local", "multi")) {
-                Lease held = locks(holding, holding, "/half-way")
-                        .get(kind)
-                        .acquireAsync()
-                        .get();
-                InterProcessLock lock = locks(asking, asking, "/half-way").get(kind);
-                Throwable told = null;
-                boolean cutInTime = false;
-                while (told == null && !cutInTime) { // a cut that comes after the end proves nothing
-                    AtomicBoolean isOver = new AtomicBoolean();
-                    CompletableFuture<Void> cut = CompletableFuture.runAsync(
-                            () -> {
-                                Soon.await()
-                                        .until(() -> isOver.get()
-                                                || lock.participants().size()
-                                                        > MultiLease.tokensOf(held)
-                                                                .size());
-                                proxy.refuse();
-                                Soon.await().until(() -> asking.connectionState() != ConnectionState.CONNECTED);
-                            },
-                            task -> new Thread(task, "cutter").start());
-                    told = catchThrowable(() -> lock.tryAcquire(Duration.ofSeconds(2)));
-                    cutInTime = cut.isDone();
-                    isOver.set(true);
-                    Soon.get(cut);
-                    proxy.accept();
-                    Soon.await().until(() -> asking.connectionState() == ConnectionState.CONNECTED);
-                }
-                assertThat(told)
-                        .as(kind)
-                        .isInstanceOf(LockConnectionException.class)
-                        .hasMessageContaining("any more (the lock was busy when it was last seen)");
-                held.close();
-                lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow().close();
+        FaultProxy proxy = proxy();
+        ZooKeeperClient holding = client(LONG);
+        ZooKeeperClient asking = opened(TestClients.connect(proxy.connectString(), LONG));
+        for (String kind : List.of("mutex", "permits", "local", "multi")) {
+            Lease held = locks(holding, holding, "/half-way")
+                    .get(kind)
+                    .acquireAsync()
+                    .get();
+            InterProcessLock lock = locks(asking, asking, "/half-way").get(kind);
+            Throwable told = null;
+            boolean cutInTime = false;
+            while (told == null && !cutInTime) { // a cut that comes after the end proves nothing
+                AtomicBoolean isOver = new AtomicBoolean();
+                CompletableFuture<Void> cut = CompletableFuture.runAsync(
+                        () -> {
+                            Soon.await()
+                                    .until(() -> isOver.get()
+                                            || lock.participants().size()
+                                                    > MultiLease.tokensOf(held).size());
+                            proxy.refuse();
+                            Soon.await().until(() -> asking.connectionState() != ConnectionState.CONNECTED);
+                        },
+                        task -> new Thread(task, "cutter").start());
+                told = catchThrowable(() -> lock.tryAcquire(Duration.ofSeconds(2)));
+                cutInTime = cut.isDone();
+                isOver.set(true);
+                Soon.get(cut);
+                proxy.accept();
+                Soon.await().until(() -> asking.connectionState() == ConnectionState.CONNECTED);
             }
+            assertThat(told)
+                    .as(kind)
+                    .isInstanceOf(LockConnectionException.class)
+                    .hasMessageContaining("any more (the lock was busy when it was last seen)");
+            held.close();
+            lock.tryAcquire(Duration.ofSeconds(120)).orElseThrow().close();
         }
     }
 }

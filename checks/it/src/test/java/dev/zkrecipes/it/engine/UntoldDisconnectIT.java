@@ -10,55 +10,36 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * ZooKeeper's client tells nobody that the connection is lost if a {@code removeWatches} with {@code local = true} is
  * lost with it.
  */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class UntoldDisconnectIT {
-    private static final Duration LIMIT = Duration.ofSeconds(20);
-
-    private final EmbeddedZooKeeper server;
-    private String path;
+class UntoldDisconnectIT extends ServerStage {
+    private static final Duration LIMIT = Duration.ofSeconds(120);
     private ZooKeeperClient other;
     private Lease heldByOther;
 
-    UntoldDisconnectIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
     @BeforeEach
     void hold() throws Exception {
-        path = "/untold-" + UUID.randomUUID();
-        other = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        other = client();
         heldByOther = new InterProcessMutex(other, path).acquire();
-    }
-
-    @AfterEach
-    void giveBack() {
-        other.close();
     }
 
     /** Gives up a wait, and with it the watch on the holder's node, which stays. */
@@ -80,80 +61,74 @@ class UntoldDisconnectIT {
 
     @Test
     void ownClient_learnsOfTheLoss_andDropsTheWatchOnTheNextConnection() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION)) {
-            Held dropping = proxy.holdRequest(RequestType.CHECK_WATCHES, 1);
-            giveUpAWait(client);
-            dropping.awaitReached(LIMIT);
-            long before = proxy.requestsSeen().of(RequestType.CHECK_WATCHES);
-            proxy.refuse();
-            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
-            proxy.accept();
-            await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
-            await().until(() -> proxy.requestsSeen().of(RequestType.CHECK_WATCHES) == before + 1);
-        }
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = client(proxy);
+        Held dropping = proxy.holdRequest(RequestType.CHECK_WATCHES, 1);
+        giveUpAWait(client);
+        dropping.awaitReached(LIMIT);
+        long before = proxy.requestsSeen().of(RequestType.CHECK_WATCHES);
+        proxy.refuse();
+        await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+        proxy.accept();
+        await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
+        await().until(() -> proxy.requestsSeen().of(RequestType.CHECK_WATCHES) == before + 1);
     }
 
     @Test
     void applicationsHandle_tellsTheApplication() throws Exception {
         List<KeeperState> told = new CopyOnWriteArrayList<>();
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeper handle = handle(proxy, told);
-                ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-            assertThat(client.awaitConnected(LIMIT)).isTrue();
-            Held dropping = proxy.holdRequest(RequestType.CHECK_WATCHES, 1);
-            giveUpAWait(client);
-            dropping.awaitReached(LIMIT);
-            proxy.refuse();
-            await().until(() -> told.contains(KeeperState.Disconnected));
-            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
-        }
+        FaultProxy proxy = proxy();
+        ZooKeeper handle = opened(handle(proxy, told));
+        ZooKeeperClient client = opened(ZooKeeperClient.wrap(handle));
+        assertThat(client.awaitConnected(LIMIT)).isTrue();
+        Held dropping = proxy.holdRequest(RequestType.CHECK_WATCHES, 1);
+        giveUpAWait(client);
+        dropping.awaitReached(LIMIT);
+        proxy.refuse();
+        await().until(() -> told.contains(KeeperState.Disconnected));
+        await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
     }
 
     @Test
     void clientThatIsClosed_leavesTheApplicationItsEvents() throws Exception {
         List<KeeperState> told = new CopyOnWriteArrayList<>();
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeper handle = handle(proxy, told)) {
-            ZooKeeperClient client = ZooKeeperClient.wrap(handle);
-            new InterProcessMutex(client, path + "-own")
-                    .acquire()
-                    .close(); // so that its watch for session events is set
-            Held dropping = proxy.holdRequest(RequestType.REMOVE_WATCHES, 1);
-            client.close();
-            dropping.awaitReached(LIMIT);
-            proxy.refuse();
-            await().until(() -> told.contains(KeeperState.Disconnected));
-        }
+        FaultProxy proxy = proxy();
+        ZooKeeper handle = opened(handle(proxy, told));
+        ZooKeeperClient client = ZooKeeperClient.wrap(handle);
+        new InterProcessMutex(client, path + "-own").acquire().close(); // so that its watch for session events is set
+        Held dropping = proxy.holdRequest(RequestType.REMOVE_WATCHES, 1);
+        client.close();
+        dropping.awaitReached(LIMIT);
+        proxy.refuse();
+        await().until(() -> told.contains(KeeperState.Disconnected));
     }
 
     @Test
     void removalByTheApplication_doesNotHideTheLossOfTheConnection() throws Exception {
         List<KeeperState> told = new CopyOnWriteArrayList<>();
         List<ConnectionState> states = new CopyOnWriteArrayList<>();
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeper handle = handle(proxy, told);
-                ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-            assertThat(client.awaitConnected(LIMIT)).isTrue();
-            client.addConnectionListener(states::add);
+        FaultProxy proxy = proxy();
+        ZooKeeper handle = opened(handle(proxy, told));
+        ZooKeeperClient client = opened(ZooKeeperClient.wrap(handle));
+        assertThat(client.awaitConnected(LIMIT)).isTrue();
+        client.addConnectionListener(states::add);
 
-            loseARemoval(handle, proxy);
-            await().until(() -> handle.getState() == ZooKeeper.States.CONNECTING);
-            proxy.accept();
-            await().until(() -> states.equals(List.of(ConnectionState.SUSPENDED, ConnectionState.CONNECTED)));
-            assertThat(told).doesNotContain(KeeperState.Disconnected); // which is why all this is needed
+        loseARemoval(handle, proxy);
+        await().until(() -> handle.getState() == ZooKeeper.States.CONNECTING);
+        proxy.accept();
+        await().until(() -> states.equals(List.of(ConnectionState.SUSPENDED, ConnectionState.CONNECTED)));
+        assertThat(told).doesNotContain(KeeperState.Disconnected); // which is why all this is needed
 
-            Lease held = new InterProcessMutex(client, path + "-own").acquire();
-            loseARemoval(handle, proxy);
-            CompletableFuture<Lease> asked = new InterProcessMutex(client, path + "-other").acquireAsync();
-            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
-            assertThat(held.isValid()).isFalse();
-            proxy.accept();
-            await().until(held::isValid);
-            Soon.get(asked).close();
-            held.close();
-            assertThat(told).doesNotContain(KeeperState.Disconnected);
-        }
+        Lease held = new InterProcessMutex(client, path + "-own").acquire();
+        loseARemoval(handle, proxy);
+        CompletableFuture<Lease> asked = new InterProcessMutex(client, path + "-other").acquireAsync();
+        await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+        assertThat(held.isValid()).isFalse();
+        proxy.accept();
+        await().until(held::isValid);
+        Soon.get(asked).close();
+        held.close();
+        assertThat(told).doesNotContain(KeeperState.Disconnected);
     }
 
     private static void loseARemoval(ZooKeeper handle, FaultProxy proxy) throws Exception {

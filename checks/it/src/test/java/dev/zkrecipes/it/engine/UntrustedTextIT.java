@@ -11,47 +11,27 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What others write reaches messages and logs only in a form that cannot forge a line; what we write is no secret. */
-@Timeout(600)
-@WithZooKeeper
-class UntrustedTextIT {
-    private final EmbeddedZooKeeper server;
-    private final String path;
+class UntrustedTextIT extends ServerStage {
     private ZooKeeperClient client;
     private InterProcessMutex mutex;
 
-    UntrustedTextIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/" + test.getTestMethod().orElseThrow().getName()
-                + test.getDisplayName().hashCode();
-    }
-
     @BeforeEach
     void connect() throws InterruptedException {
-        client = Identity.connected(
-                ZooKeeperClient.builder().connectString(server.connectString()).ownerLabel("orders 7"));
+        client = Identity.connected(settings().ownerLabel("orders 7"));
         mutex = new InterProcessMutex(client, path);
         server.createNode(path, new byte[0]);
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
     }
 
     private static void assertOneShortPlainLine(String text) {

@@ -11,11 +11,10 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -25,20 +24,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Servers that cut the connection when they are asked for a container, as some do that only speak ZooKeeper's protocol. */
-@Timeout(600)
-@WithZooKeeper
 @Tag("H114")
-class WithoutContainersIT {
+class WithoutContainersIT extends ServerStage {
     private static final int CUTS = 12;
-
-    private final EmbeddedZooKeeper server;
-
-    WithoutContainersIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
 
     private ZooKeeperClientBuilder builder(FaultProxy proxy) {
         for (int i = 1; i <= CUTS; i++) {
@@ -56,7 +46,7 @@ class WithoutContainersIT {
         PrintStream terminal = System.err;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
-        try (FaultProxy proxy = FaultProxy.to(server);
+        try (FaultProxy proxy = proxy();
                 ZooKeeperClient client = builder(proxy).build()) {
             InterProcessLock both = new InterProcessMultiLock(
                     List.of(new InterProcessMutex(client, "/cut/a/b"), new InterProcessMutex(client, "/cut/c")));
@@ -77,7 +67,7 @@ class WithoutContainersIT {
 
     @Test
     void persistentPaths_areMadeFromTheStart() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
+        try (FaultProxy proxy = proxy();
                 ZooKeeperClient client = builder(proxy).persistentPaths().build()) {
             new InterProcessMutex(client, "/start/a").acquire().close();
             assertThat(proxy.requestsSeen().of(RequestType.CREATE_SESSION)).isEqualTo(1);
@@ -90,9 +80,9 @@ class WithoutContainersIT {
     /** Of what it has made itself it deletes the one that never had a child, as it does with a container. */
     @Test
     void acquireThatIsAbandonedMeanwhile_deletesThePathThatItMade() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
+        try (FaultProxy proxy = proxy();
                 ZooKeeperClient client = builder(proxy).persistentPaths().build()) {
-            assertThat(client.awaitConnected(Duration.ofSeconds(30))).isTrue();
+            assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
             Held reply = proxy.holdReply(RequestType.MULTI, 1);
             CompletableFuture<Lease> wanted = new InterProcessMutex(client, "/abandoned").acquireAsync();
             Soon.await().until(reply::isReached);

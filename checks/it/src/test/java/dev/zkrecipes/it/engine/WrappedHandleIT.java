@@ -14,44 +14,26 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.LeakCheck;
+import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.TimedTry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A client on a handle of the application's, which stays open when the client ends. */
-@Timeout(600)
-@WithZooKeeper(tickTimeMillis = 100)
-class WrappedHandleIT {
-    private static final Duration LONG = Duration.ofSeconds(20);
+class WrappedHandleIT extends ServerStage {
+    private static final Duration LONG = Duration.ofSeconds(120);
     private static final int SESSION_MILLIS = (int) TestClients.LONG_SESSION.toMillis();
-
-    private final EmbeddedZooKeeper server;
-    private String path;
-
-    WrappedHandleIT(EmbeddedZooKeeper server) {
-        this.server = server;
-    }
-
-    @BeforeEach
-    void name() {
-        path = "/connection-" + UUID.randomUUID();
-    }
 
     private ZooKeeper handle() throws IOException, InterruptedException {
         ZooKeeper handle = new ZooKeeper(server.connectString(), SESSION_MILLIS, event -> {});
@@ -62,101 +44,97 @@ class WrappedHandleIT {
     @Test
     @Tag("alone")
     void wrappedHandle_isUsed_andStaysOpenWithoutOurWatchesAndNodes() throws Exception {
-        try (ZooKeeper handle = handle()) {
-            LeakCheck threads = LeakCheck.start().onlyNamed("zkrecipes-");
-            ZooKeeperClient client = ZooKeeperClient.wrap(handle);
-            assertThat(client.awaitConnected(LONG)).isTrue();
-            assertThat(client.zooKeeper()).containsSame(handle);
-            InterProcessLock mutex = new InterProcessMutex(client, path);
-            Lease lease = mutex.acquire();
-            CompletableFuture<Lease> waiting = mutex.acquireAsync();
-            await().until(() -> server.children(path).size() == 2);
-            assertThat(server.ephemerals(handle.getSessionId())).hasSize(2);
+        ZooKeeper handle = opened(handle());
+        LeakCheck threads = LeakCheck.start().onlyNamed("zkrecipes-");
+        ZooKeeperClient client = ZooKeeperClient.wrap(handle);
+        assertThat(client.awaitConnected(LONG)).isTrue();
+        assertThat(client.zooKeeper()).containsSame(handle);
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        Lease lease = mutex.acquire();
+        CompletableFuture<Lease> waiting = mutex.acquireAsync();
+        awaitNodes(2);
+        assertThat(server.ephemerals(handle.getSessionId())).hasSize(2);
 
-            client.close();
-            assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-            assertThat(waiting).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(ClientClosedException.class);
-            assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
-            assertThat(server.children(path)).isEmpty();
-            threads.assertNoNewThreads(LONG);
-            assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
-            await().until(() -> server.watchCount() == 0);
-            assertThat(handle.exists(path, false)).isNotNull();
-        }
+        client.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(waiting).failsWithin(LONG).withThrowableThat().withCauseInstanceOf(ClientClosedException.class);
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
+        assertThat(server.children(path)).isEmpty();
+        threads.assertNoNewThreads(LONG);
+        assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+        await().until(() -> server.watchCount() == 0);
+        assertThat(handle.exists(path, false)).isNotNull();
     }
 
     @Test
     void endedHandle_endsTheClientWithAClearError() throws Exception {
-        try (ZooKeeper handle = handle();
-                ZooKeeperClient client = ZooKeeperClient.wrap(handle);
-                ZooKeeperClient rivals = ZooKeeperClient.connect(server.connectString())) {
-            InterProcessLock mutex = new InterProcessMutex(client, path);
-            InterProcessLock other = new InterProcessMutex(client, path + "-busy");
-            Lease held = mutex.acquire();
-            Lease rival = new InterProcessMutex(rivals, path + "-busy").acquire();
-            CompletableFuture<Lease> waiting = other.acquireAsync();
-            await().until(() -> !server.childWatchers(rival.guard().getPath()).isEmpty());
+        ZooKeeper handle = opened(handle());
+        ZooKeeperClient client = opened(ZooKeeperClient.wrap(handle));
+        ZooKeeperClient rivals = client();
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        InterProcessLock other = new InterProcessMutex(client, path + "-busy");
+        Lease held = mutex.acquire();
+        Lease rival = new InterProcessMutex(rivals, path + "-busy").acquire();
+        CompletableFuture<Lease> waiting = other.acquireAsync();
+        await().until(() -> !server.childWatchers(rival.guard().getPath()).isEmpty());
 
-            server.expireSession(handle.getSessionId());
-            assertThatThrownBy(() -> waiting.get(120, TimeUnit.SECONDS))
-                    .isInstanceOf(ExecutionException.class)
-                    .cause()
-                    .isInstanceOf(ClientClosedException.class)
-                    .hasMessageContaining("handle")
-                    .hasMessageContaining("EXPIRED")
-                    .hasMessageContaining(other.path());
-            await().until(() -> held.state() == LeaseState.LOST);
-            await().until(() -> client.connectionState() == ConnectionState.EXPIRED);
-            assertThat(client.zooKeeper()).isEmpty();
-            assertThat(client.awaitConnected(Duration.ofDays(1))).isFalse();
-            held.close();
-            assertThatThrownBy(mutex::acquire)
-                    .isInstanceOf(ClientClosedException.class)
-                    .hasMessageContaining("handle")
-                    .hasMessageContaining(path);
-            assertThatThrownBy(mutex::tryAcquire).isInstanceOf(ClientClosedException.class);
-            assertThatThrownBy(mutex::participants).isInstanceOf(ClientClosedException.class);
-            rival.close();
-        }
+        server.expireSession(handle.getSessionId());
+        assertThatThrownBy(() -> waiting.get(120, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(ClientClosedException.class)
+                .hasMessageContaining("handle")
+                .hasMessageContaining("EXPIRED")
+                .hasMessageContaining(other.path());
+        await().until(() -> held.state() == LeaseState.LOST);
+        await().until(() -> client.connectionState() == ConnectionState.EXPIRED);
+        assertThat(client.zooKeeper()).isEmpty();
+        assertThat(client.awaitConnected(Duration.ofDays(1))).isFalse();
+        held.close();
+        assertThatThrownBy(mutex::acquire)
+                .isInstanceOf(ClientClosedException.class)
+                .hasMessageContaining("handle")
+                .hasMessageContaining(path);
+        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(mutex::participants).isInstanceOf(ClientClosedException.class);
+        rival.close();
     }
 
     @Test
     void closedHandle_closesTheClient() throws Exception {
         ZooKeeper handle = handle();
-        try (ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-            InterProcessLock mutex = new InterProcessMutex(client, path);
-            Lease held = mutex.acquire();
-            handle.close();
-            await().until(() -> held.state() == LeaseState.LOST);
-            await().until(() -> client.connectionState() == ConnectionState.CLOSED);
-            held.close();
-            assertThatThrownBy(mutex::acquire)
-                    .isInstanceOf(ClientClosedException.class)
-                    .hasMessageContaining("handle");
-        }
+        ZooKeeperClient client = opened(ZooKeeperClient.wrap(handle));
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        Lease held = mutex.acquire();
+        handle.close();
+        await().until(() -> held.state() == LeaseState.LOST);
+        await().until(() -> client.connectionState() == ConnectionState.CLOSED);
+        held.close();
+        assertThatThrownBy(mutex::acquire)
+                .isInstanceOf(ClientClosedException.class)
+                .hasMessageContaining("handle");
     }
 
     @Test
     @Tag("H29")
     void handleWrappedTwice_servesBoth_andKeepsTheApplicationsWatches() throws Exception {
-        try (ZooKeeper handle = handle()) {
-            List<Watcher.Event.EventType> seen = new CopyOnWriteArrayList<>();
-            ZooKeeperClient one = ZooKeeperClient.wrap(handle);
-            try (ZooKeeperClient two = ZooKeeperClient.wrap(handle)) {
-                assertThat(one.awaitConnected(LONG)).isTrue();
-                Lease held = new InterProcessMutex(two, path).acquire();
-                handle.getData(path + "/" + server.children(path).get(0), event -> seen.add(event.getType()), null);
-                // It watches the same node and takes its watch back.
-                assertThat(TimedTry.on(new InterProcessMutex(one, path))).isEmpty();
-                one.close();
-                held.verify();
-                CompletableFuture<Lease> waiting = new InterProcessMutex(two, path).acquireAsync();
-                await().until(() -> server.children(path).size() == 2);
-                held.close();
-                waiting.get(120, TimeUnit.SECONDS).close();
-            }
-            await().until(() -> !seen.isEmpty());
-            assertThat(seen).containsExactly(Watcher.Event.EventType.NodeDeleted);
+        ZooKeeper handle = opened(handle());
+        List<Watcher.Event.EventType> seen = new CopyOnWriteArrayList<>();
+        ZooKeeperClient one = ZooKeeperClient.wrap(handle);
+        try (ZooKeeperClient two = ZooKeeperClient.wrap(handle)) {
+            assertThat(one.awaitConnected(LONG)).isTrue();
+            Lease held = new InterProcessMutex(two, path).acquire();
+            handle.getData(path + "/" + server.children(path).get(0), event -> seen.add(event.getType()), null);
+            // It watches the same node and takes its watch back.
+            assertThat(TimedTry.on(new InterProcessMutex(one, path))).isEmpty();
+            one.close();
+            held.verify();
+            CompletableFuture<Lease> waiting = new InterProcessMutex(two, path).acquireAsync();
+            awaitNodes(2);
+            held.close();
+            waiting.get(120, TimeUnit.SECONDS).close();
         }
+        await().until(() -> !seen.isEmpty());
+        assertThat(seen).containsExactly(Watcher.Event.EventType.NodeDeleted);
     }
 }

@@ -5,9 +5,6 @@ package dev.zkrecipes.it.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.verify;
-import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -17,13 +14,16 @@ import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -104,17 +104,30 @@ class AsyncDocIT {
 
     @Test
     void monoThatIsCancelledAsItIsGranted_closesTheLease() {
-        Lease lease = mock();
-        InterProcessLock lock = mock();
-        when(lock.acquireAsync()).thenReturn(new CompletableFuture<>() {
+        AtomicBoolean closed = new AtomicBoolean();
+        Lease lease = whose("closeAsync", Lease.class, () -> {
+            closed.set(true);
+            return CompletableFuture.completedFuture(null);
+        });
+        CompletableFuture<Lease> request = new CompletableFuture<>() {
             @Override
             public boolean cancel(boolean mayInterrupt) {
                 complete(lease); // came first
                 return false;
             }
-        });
+        };
+        InterProcessLock lock = whose("acquireAsync", InterProcessLock.class, () -> request);
         underLock(lock, granted -> Mono.never()).subscribe().dispose();
-        verify(lease).closeAsync();
+        assertThat(closed).isTrue();
+    }
+
+    /** An instance of which this method alone is called. */
+    private static <T> T whose(String called, Class<T> type, Supplier<?> answer) {
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    assertThat(method.getName()).isEqualTo(called);
+                    return answer.get();
+                }));
     }
 
     @Test

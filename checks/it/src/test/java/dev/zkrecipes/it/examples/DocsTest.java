@@ -135,12 +135,11 @@ class DocsTest {
     @ParameterizedTest
     @MethodSource("documents")
     void everyNamedBenchmark_exists(Path document) throws IOException {
+        Path bench = HOUSE.resolve("checks/bench/src/main/java/dev/zkrecipes/bench/compare");
         String cases =
-                Files.readString(HOUSE.resolve("checks/bench/src/main/java/dev/zkrecipes/bench/cases/Cases.java"));
-        String run = Files.readString(HOUSE.resolve("checks/bench/src/main/java/dev/zkrecipes/bench/Bench.java"));
+                Files.readString(bench.resolve("Cases.java")) + Files.readString(bench.resolve("WaysToWait.java"));
         assertThat(found(BENCH_CASE, Files.readString(document)))
-                .allSatisfy(name -> assertThat(cases + run)
-                        .containsAnyOf("\"" + name + "\"", "\"" + name.replaceFirst("\\d+$", "\" + ")));
+                .allSatisfy(name -> assertThat(cases).containsPattern("\n +" + name + " +\\||\"" + name + "\""));
     }
 
     @Test

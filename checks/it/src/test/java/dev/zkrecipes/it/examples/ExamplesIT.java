@@ -241,7 +241,7 @@ class ExamplesIT {
                 }
             });
             election.join();
-            assertThat(election.awaitLeadership(Duration.ofSeconds(30))).isPresent();
+            assertThat(election.awaitLeadership(Duration.ofSeconds(120))).isPresent();
             election.leave().get(120, TimeUnit.SECONDS);
         }
         assertThat(done).containsExactly("started with a token", "stopped");

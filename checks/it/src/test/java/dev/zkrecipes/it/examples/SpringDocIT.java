@@ -224,7 +224,7 @@ class SpringDocIT {
             LockRegistry theirs = there.getBean(LockRegistry.class);
             for (ZooKeeperClient client :
                     List.of(here.getBean(ZooKeeperClient.class), there.getBean(ZooKeeperClient.class))) {
-                assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+                assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
             }
             Lock lock = ours.obtain("group/7 ä");
             lock.lock();

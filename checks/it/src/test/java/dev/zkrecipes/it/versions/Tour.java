@@ -24,7 +24,7 @@ import org.apache.zookeeper.ZooKeeper;
 
 /** A small program that sees a little of everything. It uses nothing but the JDK, the recipes and ZooKeeper's client. */
 final class Tour {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(120);
 
     private static final Duration A_WHILE = Duration.ofSeconds(5);
     private static final int TRIES = 5;

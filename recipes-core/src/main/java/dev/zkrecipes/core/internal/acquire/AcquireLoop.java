@@ -79,9 +79,20 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         PAUSED
     }
 
+    /** The committed writes that it has seen since it last began to wait, or lost its connection. */
+    private enum Proofs {
+        NONE,
+        ONE,
+        SEVERAL;
+
+        Proofs andOne() {
+            return this == NONE ? ONE : SEVERAL;
+        }
+    }
+
     private @Nullable CreateNodes creation; // its nodes, from their create until they are held or discarded
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
-    private int proofs; // committed writes seen since it last started waiting
+    private Proofs proofs = Proofs.NONE;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
         super(requests, group, mode, Step.SEEKING, Step.PAUSED);
@@ -265,7 +276,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     /** Decides for the first time after the create, which is a committed write. */
     private void decideFirst(ChildrenSnapshot queues) {
-        proofs = 1;
+        proofs = Proofs.ONE;
         decide(queues);
     }
 
@@ -444,7 +455,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     private void await(ChildrenSnapshot taken, List<Decision> decided) {
         become(Step.WAITING);
         seenBusy = true;
-        proofs = 0;
+        proofs = Proofs.NONE;
         if (places.isEmpty()) {
             enterQueues(taken);
         }
@@ -500,7 +511,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
      */
     private void askForList() {
         become(Step.LISTING);
-        if (!session().isFreshlyProven() && proofs < 2) {
+        if (!session().isFreshlyProven() && proofs != Proofs.SEVERAL) {
             session().prove(group.paths().get(0), inThisState(this::noteProof));
         }
         session().lists().ask(group.query(), inThisState(this::decide));
@@ -514,7 +525,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
      */
     private void grantWhenProven() {
         Session session = session();
-        boolean proven = session.isFreshlyProven() || proofs > 1 || (proofs == 1 && session.isProven());
+        boolean proven =
+                session.isFreshlyProven() || proofs == Proofs.SEVERAL || (proofs == Proofs.ONE && session.isProven());
         // A second extra write would not help: on a connection this slow no lease is ever valid.
         if (proven && !session.isOutlived()) {
             grant();
@@ -543,7 +555,9 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     private void noteProof(Answer<?> answer) {
-        proofs += answer.isOk() ? 1 : 0;
+        if (answer.isOk()) {
+            proofs = proofs.andOne();
+        }
     }
 
     /** Turns the nodes into held ones. The time that a hold may last begins before anybody is told of the grant. */
@@ -551,16 +565,12 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
-            HoldLimit limit = group.holdAtMost()
-                    .map(most -> new HoldLimit(requests.scheduler(), most))
-                    .orElse(null);
+            HoldLimit limit = HoldLimit.of(group, requests.scheduler());
             held.add(new HeldNode(group.all().get(i), nodes.get(i), limit, requests.scheduler(), requests.cleaner));
             held.get(i).limitTime();
         }
         creation = null; // from now on, the nodes are those of the grant
-        for (int i = 0; i < held.size(); i++) {
-            session().keepAlive().add(held.get(i));
-        }
+        held.forEach(session().keepAlive()::add);
         for (int i = 0; i < places.size(); i++) {
             nodes.get(i).seenAlone(places.get(i).isAlone());
             // The watch of the node stays, and from now on tells the holder.
@@ -574,7 +584,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     @Override
     void retryOrFail(String what, Answer<?> answer, Runnable again) {
-        proofs = 0; // they were seen on another connection
+        proofs = Proofs.NONE; // they were seen on another connection
         super.retryOrFail(what, answer, again);
     }
 

@@ -71,9 +71,9 @@ final class CreateNodes {
         this.specs = group.all();
         this.nodes = new ArrayList<>(specs.size());
         this.data = new ArrayList<>(specs.size());
-        for (int i = 0; i < specs.size(); i++) {
-            nodes.add(new OwnNode(session, specs.get(i), requests.scheduler().random()));
-            data.add(requests.nodeData(specs.get(i), group.options()));
+        for (LockSpec spec : specs) {
+            nodes.add(new OwnNode(session, spec, requests.scheduler().random()));
+            data.add(requests.nodeData(spec, group.options()));
         }
         if (nodes.size() > 1) {
             // If the cleaner finds one of them later, it looks for the others, too.
@@ -142,7 +142,7 @@ final class CreateNodes {
             long sentAt = requests.scheduler().nanoTime();
             OwnNode node = nodes.get(0);
             List<ACL> acl = specs.get(0).acl();
-            long newest = requests.newest;
+            long newest = requests.newest();
             session.zk().createEphemeralSequential(node.prefix(), data.get(0), acl, answer -> {
                 if (answer.isOk()) {
                     long zxid = answer.value().stat().getCzxid();
@@ -167,8 +167,8 @@ final class CreateNodes {
     private void admit() {
         try {
             long size = 0;
-            for (int i = 0; i < nodes.size(); i++) {
-                size += nodes.get(i).sizeAtEnd();
+            for (OwnNode node : nodes) {
+                size += node.sizeAtEnd();
             }
             session.nodes().requireRoom(this::describe, size);
             requireSmall();
@@ -191,7 +191,7 @@ final class CreateNodes {
         long size = PacketLimit.AROUND_OPERATIONS;
         for (int i = 0; i < nodes.size(); i++) {
             size += PacketLimit.sizeOfCreate(
-                    nodes.get(i).prefix(), data.get(i), specs.get(i).acl());
+                    nodes.get(i).prefix(), data.get(i), specs.get(i).aclSize());
         }
         if (size > limit) {
             throw new LockLimitException("lock " + describe() + ": the request for "
@@ -210,7 +210,7 @@ final class CreateNodes {
     void sendTogether(Consumer<Answer<?>> done) {
         admit();
         long sentAt = requests.scheduler().nanoTime();
-        long newest = requests.newest;
+        long newest = requests.newest();
         session.zk().multi(operations(), answer -> {
             note(answer, sentAt, newest);
             done.accept(answer);
@@ -308,8 +308,8 @@ final class CreateNodes {
 
     /** Whether it is known that the client has the rights that the locks' own ACLs name. */
     boolean knowsRights() {
-        for (int i = 0; i < specs.size(); i++) {
-            if (!session.checkedAcls().knows(specs.get(i))) {
+        for (LockSpec spec : specs) {
+            if (!session.checkedAcls().knows(spec)) {
                 return false;
             }
         }

@@ -53,7 +53,7 @@ public final class Requests {
     private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // each fails an awaited answer
     private volatile boolean closed;
     private volatile @Nullable Throwable failure; // why the client has ended itself, if it has
-    long newest; // the last transaction that made a node of this client; on the engine thread
+    private long newest; // the last transaction that made a node of this client; on the engine thread
 
     /**
      * {@code rootName} names the node that all paths are below, in messages. {@code notConnected} makes the error
@@ -76,9 +76,14 @@ public final class Requests {
         this.notConnected = notConnected;
     }
 
+    /** The last transaction that made a node of this client. On the engine thread. */
+    long newest() {
+        return newest;
+    }
+
     /**
      * Notes that a node was made by the transaction {@code zxid}, from which its fencing token is made.
-     * {@code newestBefore} is what {@link #newest} was when the create was sent. Whatever is made later has a greater
+     * {@code newestBefore} is what {@link #newest()} was when the create was sent. Whatever is made later has a greater
      * number, unless the servers have forgotten something. If they have, tokens begin below the old ones, and the log
      * says so. On the engine thread.
      */
@@ -130,8 +135,8 @@ public final class Requests {
      * thread.
      */
     void tell(Session session, List<String> paths, ChildrenSnapshot list) {
-        for (int i = 0; i < paths.size() && !queues.isEmpty(); i++) {
-            QueueView view = queues.get(new QueueKey(session, paths.get(i)));
+        for (String path : paths) {
+            QueueView view = queues.isEmpty() ? null : queues.get(new QueueKey(session, path));
             if (view != null) {
                 view.accept(list);
             }

@@ -266,7 +266,7 @@ final class Leftover {
      */
     private void onDeleted(Session in, Answer<?> answer) {
         if (answer.isOk() || answer.code() == Code.NONODE) {
-            then(node.mayBeMadeTwice && !node.session().isEnded() ? this::miss : this::finish);
+            then(node.mayBeMadeTwice() && !node.session().isEnded() ? this::miss : this::finish);
         } else if (isToBeRepeated(answer)) {
             then(this::retry);
         } else if (answer.code() == Code.AUTHFAILED) {

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -76,12 +77,9 @@ public final class NodeCleaner implements SessionSource.User {
     private final SessionSource sessions;
     private final Supplier<Duration> requestTimeout;
     private final Map<String, Map<OwnNode, Leftover>> pending = new HashMap<>(); // by lock path, the oldest first
-    private final Set<Leftover> ready = new LinkedHashSet<>(); // each set has the leftovers in the state of its name
-    private final Set<Leftover> offline = new LinkedHashSet<>();
-    private final Set<Leftover> resting = new LinkedHashSet<>();
-    private final Set<Leftover> sent = new LinkedHashSet<>();
-    private final Map<State, Set<Leftover>> inState =
-            Map.of(State.READY, ready, State.OFFLINE, offline, State.RESTING, resting, State.SENT, sent);
+    private final Map<State, Set<Leftover>> byState = new EnumMap<>(State.class); // in the order in which they came
+    private final Set<Leftover> ready = in(State.READY);
+    private final Set<Leftover> sent = in(State.SENT);
     private final Map<String, Set<Leftover>> refused = new HashMap<>(); // by lock path, in the order of their turns
     private final Map<String, Boolean> resets = new HashMap<>(); // paths reset lately; whether a node left since
     private @Nullable Session successor; // in which nodes of ended sessions are deleted
@@ -194,8 +192,8 @@ public final class NodeCleaner implements SessionSource.User {
 
     /** A session was connected, or has ended. Deletions that waited for either continue. */
     public void wake() {
-        for (Leftover leftover : List.copyOf(offline)) {
-            if (offline.contains(leftover)) { // unless an earlier one has changed that
+        for (Leftover leftover : List.copyOf(in(State.OFFLINE))) {
+            if (in(State.OFFLINE).contains(leftover)) { // unless an earlier one has changed that
                 leftover.begin();
             }
         }
@@ -259,18 +257,19 @@ public final class NodeCleaner implements SessionSource.User {
 
     /** A leftover moves from one state to another. */
     void onMove(Leftover leftover, State from, State to) {
-        Set<Leftover> left = inState.get(from);
-        if (left != null) {
-            left.remove(leftover);
-        }
-        Set<Leftover> entered = inState.get(to);
-        if (entered != null) {
-            entered.add(leftover);
+        in(from).remove(leftover);
+        if (to != State.GONE) {
+            in(to).add(leftover);
         }
     }
 
+    /** The leftovers that are in this state. */
+    private Set<Leftover> in(State state) {
+        return byState.computeIfAbsent(state, first -> new LinkedHashSet<>());
+    }
+
     boolean hasPostponed() {
-        return !ready.isEmpty() || !resting.isEmpty();
+        return !ready.isEmpty() || !in(State.RESTING).isEmpty();
     }
 
     /** Whether a new deletion may be sent now. Deletions that wait for room come first. */
@@ -313,7 +312,7 @@ public final class NodeCleaner implements SessionSource.User {
     /** For messages: the path of any node that waits for a session. */
     @Override
     public String lockPath() {
-        return offline.stream()
+        return in(State.OFFLINE).stream()
                 .map(leftover -> leftover.node.lockPath())
                 .findFirst()
                 .orElse("/");
@@ -335,7 +334,7 @@ public final class NodeCleaner implements SessionSource.User {
      * looked for a moment too early, and missed, is looked for again.
      */
     void onFound(OwnNode node) {
-        node.createdTogether.forEach(this::lookFor);
+        node.createdTogether().forEach(this::lookFor);
     }
 
     boolean isRefusedOn(String lockPath) {

@@ -65,8 +65,8 @@ public final class OwnNode {
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
     private @Nullable ParentMaker parents; // the maker of the lock's path, if that was missing
-    List<OwnNode> createdTogether = List.of(); // the nodes of one multi, which all exist if one does
-    boolean mayBeMadeTwice; // whether it may appear once more after it was deleted
+    private List<OwnNode> createdTogether = List.of(); // the nodes of one multi, which all exist if one does
+    private boolean mayBeMadeTwice; // whether it may appear once more after it was deleted
     private int counted; // the bytes that were added to the session's nodes for it
     private int looks; // how often it was looked for and was not there
 
@@ -228,6 +228,10 @@ public final class OwnNode {
         createdTogether = all;
     }
 
+    List<OwnNode> createdTogether() {
+        return createdTogether;
+    }
+
     /** Notes who creates the path below which this node is to be created. */
     public void madeBelow(ParentMaker maker) {
         parents = maker;
@@ -262,6 +266,10 @@ public final class OwnNode {
     /** Notes that its create is sent again, with the same number. A server may carry out both creates, one late. */
     public void sentAgain() {
         mayBeMadeTwice = true;
+    }
+
+    boolean mayBeMadeTwice() {
+        return mayBeMadeTwice;
     }
 
     /** Notes that the node does not exist, and never will. */

@@ -52,8 +52,6 @@ public final class ClientConnection {
     private volatile @Nullable Session used; // the session that new requests get
     private volatile Duration sessionTimeout; // as configured, until a server has granted one
     private volatile Duration requestTimeout;
-    private volatile Optional<ZooKeeper> handle = Optional.empty(); // that of the session in use
-    private volatile long sessionId; // 0 before the first connection
 
     /**
      * A listener, with an executor that keeps its calls in order. As each listener has an executor of its own, a
@@ -91,7 +89,6 @@ public final class ClientConnection {
     void use(Session session) {
         if (session != used && !session.isEnded()) {
             used = session;
-            handle = session.zk().handle();
             trouble.onSession();
             tellState(session, session.state());
         }
@@ -135,7 +132,6 @@ public final class ClientConnection {
      * lost counts as disconnected until a committed write shows that it lives.
      */
     private void tellState(Session session, State next) {
-        sessionId = session.zk().sessionId();
         if (session.timeoutNanos() > 0) {
             sessionTimeout = Duration.ofNanos(session.timeoutNanos());
             requestTimeout = requestTimeoutFor(sessionTimeout);
@@ -157,7 +153,6 @@ public final class ClientConnection {
             connected = new CompletableFuture<>();
         }
         if (next.isFinal() && kind instanceof HandleKind.Wrapped) { // no other handle follows
-            handle = Optional.empty();
             endWaits();
         }
     }
@@ -207,8 +202,15 @@ public final class ClientConnection {
                 .ifPresent(listeners::remove);
     }
 
+    /** The handle of the session in use; empty before the first session, and once there will be no other handle. */
     public Optional<ZooKeeper> handle() {
-        return handle;
+        Session session = used;
+        if (session == null
+                || state == ConnectionState.CLOSED
+                || (session.isEnded() && kind instanceof HandleKind.Wrapped)) {
+            return Optional.empty();
+        }
+        return session.zk().handle();
     }
 
     Duration requestTimeout() {
@@ -229,9 +231,15 @@ public final class ClientConnection {
         return trouble.error(consequence);
     }
 
+    /** The reason alone for which the connection is missing; empty if there is one or the reason is not known. */
+    public Optional<LockException> trouble() {
+        return trouble.reason();
+    }
+
     /** Names the servers, the state and the session, for people to read. */
     String describe() {
-        long id = sessionId;
+        Session session = used;
+        long id = session == null ? 0 : session.zk().sessionId();
         String servers =
                 kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
         return servers + ", " + state + ", "
@@ -283,7 +291,6 @@ public final class ClientConnection {
     void end() {
         trouble.end();
         endWaits(); // a disconnect may have replaced the future after the close had completed it
-        handle = Optional.empty();
         report(ConnectionState.CLOSED);
         untilDisconnected.forEach(wait -> wait.complete(null));
     }

@@ -68,7 +68,7 @@ final class ClientSessions {
     private final BooleanSupplier closing;
     private final Runnable onChange; // after each change of a session's state
     private final Runnable onBeat;
-    final SessionSource source;
+    private final SessionSource source;
     private final Containers containers;
     private final Set<Session> living = ConcurrentHashMap.newKeySet(); // those that have not ended
 
@@ -94,6 +94,11 @@ final class ClientSessions {
         this.onBeat = onBeat;
         this.containers = new Containers(settings.persistentPaths(), scheduler);
         this.source = sourceOf(pauses);
+    }
+
+    /** Where requests get their sessions from. */
+    SessionSource source() {
+        return source;
     }
 
     private SessionSource sourceOf(Pauses pauses) {

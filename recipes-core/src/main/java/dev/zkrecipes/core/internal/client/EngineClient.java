@@ -33,13 +33,9 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -76,15 +72,8 @@ public final class EngineClient {
     private final Requests requests;
     private final LockDataTable holds; // of all its threads
     private final @Nullable SlowWaits slowWaits;
+    private final Standing standing; // what ends before the client does
 
-    /**
-     * Something that stands on the client, such as an election. It ends before the leases do, so that it can give
-     * back in order what it holds.
-     */
-    private record Standing(String path, Supplier<CompletableFuture<Void>> end) {}
-
-    private final Set<Standing> standing = ConcurrentHashMap.newKeySet();
-    private volatile boolean endsStanding; // close() was called: nothing can stand on the client any more
     private final Runnable look = this::look; // made beforehand, since it is needed when memory has run out
     private final AtomicBoolean closing = new AtomicBoolean(); // set once what stood on the client is over
     private final CompletableFuture<Void> closed = new CompletableFuture<>(); // completes when the client has ended
@@ -121,10 +110,10 @@ public final class EngineClient {
                 closing::get,
                 () -> cleaner().wake(),
                 () -> holds().lookForDeadOwners());
-        this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source, connection::requestTimeout);
+        this.cleaner = new NodeCleaner(scheduler, pauses, sessions.source(), connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
-                sessions.source,
+                sessions.source(),
                 cleaner,
                 pauses,
                 OwnerLabel.encode(settings.ownerLabel()),
@@ -133,6 +122,7 @@ public final class EngineClient {
         this.slowWaits =
                 settings.slowAfter() == null ? null : new SlowWaits(settings.slowAfter(), requests, connection);
         this.holds = new LockDataTable(requests.open(), scheduler::nanoTime);
+        this.standing = new Standing(scheduler, settings.closeTimeout(), closing::get);
         scheduler.onFailure(this::endAtOnce);
     }
 
@@ -143,7 +133,7 @@ public final class EngineClient {
             client.closeOnShutdown();
         }
         client.connection.begin();
-        client.scheduler.execute(client.sessions.source::start);
+        client.scheduler.execute(client.sessions.source()::start);
         return client;
     }
 
@@ -290,14 +280,7 @@ public final class EngineClient {
      * takes that back.
      */
     public Runnable endBefore(String path, Supplier<CompletableFuture<Void>> end) {
-        Standing added = new Standing(path, end);
-        standing.add(added);
-        // Checked after the addition: a close either finds what was added, or is seen here.
-        if (endsStanding) {
-            standing.remove(added);
-            throw requests.closedFor(path);
-        }
-        return () -> standing.remove(added);
+        return standing.add(path, end).orElseThrow(() -> requests.closedFor(path));
     }
 
     /**
@@ -314,49 +297,9 @@ public final class EngineClient {
     /** Begins to close the client. Returns whether nothing is left that has to end first. */
     @CanIgnoreReturnValue
     boolean beginClose() {
-        endsStanding = true;
-        CompletableFuture<Void> over = endOf(closing.get() ? List.of() : List.copyOf(standing));
+        CompletableFuture<Void> over = standing.end();
         Completion.on(over, (done, failure) -> closeNow());
         return over.isDone();
-    }
-
-    /**
-     * Ends what stands on the client. Completes when all of that has ended, or the time for it is over.
-     *
-     * <p>If two threads close the client, both do this, and the client ends when the first of them need not wait any
-     * longer. The second thread may be doing the very work that the first one waits for, and that work cannot end
-     * before the second thread returns from its close.
-     */
-    private CompletableFuture<Void> endOf(List<Standing> first) {
-        Map<Standing, CompletableFuture<Void>> ends = new LinkedHashMap<>();
-        for (Standing each : first) {
-            try {
-                ends.put(each, each.end().get());
-            } catch (Throwable t) { // code of a recipe, which must not keep the client from ending
-                log.warn("What stands on the lock {} could not be ended before its client is closed.", each.path(), t);
-            }
-        }
-        CompletableFuture<Void> over = CompletableFuture.allOf(ends.values().toArray(CompletableFuture<?>[]::new));
-        if (over.isDone()) {
-            return over;
-        }
-        CompletableFuture<Void> limited = new CompletableFuture<>();
-        Timer limit = scheduler.schedule(settings.closeTimeout(), () -> {
-            ends.values().removeIf(CompletableFuture::isDone);
-            if (!closing.get()) {
-                log.warn(
-                        "The lock client is being closed, and what stands on {} has not ended its work within {}: it may"
-                                + " still be at work while others have its locks. Let it end sooner, or raise closeTimeout.",
-                        ends.keySet().stream().map(Standing::path).toList(),
-                        settings.closeTimeout());
-            }
-            limited.complete(null);
-        });
-        Completion.on(over, (done, failure) -> {
-            limit.cancel();
-            limited.complete(null);
-        });
-        return limited;
     }
 
     /** Ends the client, once. No request begins from here on. */
@@ -436,7 +379,7 @@ public final class EngineClient {
      * whoever waits for a deletion is told that it is over.
      */
     private void closeHandles(List<KeepAlive.CheckedNode> held) {
-        sessions.source.stop();
+        sessions.source().stop();
         List<Session> open = sessions.living();
         scheduler.executeBlocking(() -> {
             each(open, session -> session.zk().close());
@@ -463,14 +406,14 @@ public final class EngineClient {
                             + " fails. Make a new client, and report the error with its stack trace.",
                     cause);
         }
-        endsStanding = true;
+        standing.refuse();
         closing.set(true);
         connection.endWaits();
         List<KeepAlive.CheckedNode> held = endLeasesAndRequests(
                 "the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
         each(held, KeepAlive.CheckedNode::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
-        sessions.source.stop();
+        sessions.source().stop();
         // A session counts as living until the close of every handle has begun, so a repetition finds all of them.
         List<Session> open = sessions.living();
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));

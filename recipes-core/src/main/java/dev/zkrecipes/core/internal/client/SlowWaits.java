@@ -32,7 +32,6 @@ import java.util.stream.Collectors;
 final class SlowWaits {
     static final Duration PERIOD = Duration.ofSeconds(1);
     private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // between two warnings of one lock
-    private static final String CANDIDATE = "latch-"; // for leadership, which stands by for as long as it takes
     private static final int NAMED = 3; // how many holders a warning names
 
     private final long after; // nanoseconds
@@ -51,9 +50,9 @@ final class SlowWaits {
         this.connection = connection;
     }
 
-    /** Watches a request from its beginning. The next look drops it if it is over by then. */
+    /** Watches a request from its beginning, unless it stands by. The next look drops it if it is over by then. */
     void add(ObservedRequest begun) {
-        if (!begun.group().all().get(0).kind().equals(CANDIDATE)) {
+        if (!begun.group().options().standsBy()) {
             waits.add(begun);
             arm();
         }

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
+import java.util.Optional;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * and otherwise at most once a minute.
  *
  * <p>It also remembers the obstacle because of which no session can be opened, such as a failed login. An obstacle
- * takes precedence over what a probe finds. Confined to the engine thread, except for {@link #error}.
+ * takes precedence over what a probe finds. Confined to the engine thread, except for {@link #error} and
+ * {@link #reason}.
  */
 public final class ConnectionTrouble {
     private static final Logger log = LoggerFactory.getLogger(ConnectionTrouble.class);
@@ -41,14 +43,14 @@ public final class ConnectionTrouble {
     private final EngineScheduler scheduler;
     private Duration patience = LONGEST_PATIENCE; // shorter if requests time out earlier
     private Duration pause = LONGEST_PATIENCE; // before the next probe
-    private String since = "never since the client was made"; // begins the message
+    private volatile String since = "never since the client was made"; // begins the message
     private final OnceAMinute told; // limits the lines about probes
     private final OnceAMinute obstacles; // limits the lines about obstacles
     private boolean over; // the client has ended
     private long quietUntil; // a short interruption is not worth a line in the log
     private @Nullable Timer timer; // starts the next probe
     private @Nullable ServerProbe probe; // under way on a thread of its own
-    private volatile ServerProbe.@Nullable Finding found; // of the last probe, in the words of an error
+    private volatile ServerProbe.@Nullable Finding found; // of the last probe
     private volatile @Nullable Obstacle obstacle; // the last one met, until a session shows that it is gone
 
     public ConnectionTrouble(HandleKind kind, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
@@ -169,13 +171,16 @@ public final class ConnectionTrouble {
         });
     }
 
-    /** Puts a finding into the words of an error, and logs it unless the loss of the connection is still young. */
+    /** Keeps a finding for errors, and logs it unless the loss of the connection is still young. */
     private void tell(ServerProbe.Finding finding) {
-        String text = " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
-        found = new ServerProbe.Finding(text, finding.isTrouble(), finding.serves(), "", finding.cause());
-        if (scheduler.nanoTime() - quietUntil >= 0 && finding.isTrouble() && told.isNews(text)) {
-            log.warn("Not connected to ZooKeeper{}.", text);
+        found = finding;
+        if (scheduler.nanoTime() - quietUntil >= 0 && finding.isTrouble() && told.isNews(inWords(finding))) {
+            log.warn("Not connected to ZooKeeper{}.", inWords(finding));
         }
+    }
+
+    private String inWords(ServerProbe.Finding finding) {
+        return " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
     }
 
     /**
@@ -188,7 +193,20 @@ public final class ConnectionTrouble {
             return met.error(": there is no connection to ZooKeeper" + consequence);
         }
         ServerProbe.Finding known = found;
-        String message = "not connected to ZooKeeper" + (known == null ? "" : known.text()) + consequence;
+        return lacksConnection(
+                known, "not connected to ZooKeeper" + (known == null ? "" : inWords(known)) + consequence);
+    }
+
+    /** The reason alone for which there is no connection; empty as long as it is not known. Any thread. */
+    public Optional<LockException> reason() {
+        Obstacle met = obstacle;
+        if (met != null) {
+            return Optional.of(met.error(""));
+        }
+        return Optional.ofNullable(found).map(known -> lacksConnection(known, known.text()));
+    }
+
+    private static LockException lacksConnection(ServerProbe.@Nullable Finding known, String message) {
         Throwable cause = known == null ? null : known.cause();
         return cause == null ? new LockConnectionException(message) : new LockConnectionException(message, cause);
     }

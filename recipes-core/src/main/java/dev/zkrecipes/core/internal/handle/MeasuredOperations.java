@@ -99,9 +99,9 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         note(inner.initialState());
     }
 
-    /** To be called with each beat of the session, by which silence is measured. */
-    public void beat() {
-        silence.beat();
+    /** To be called with each beat of the session, by which silence is measured, and with the session's state. */
+    public void beat(State state) {
+        silence.beat(state);
     }
 
     /** Whether a server has ever answered a request of the session. */

@@ -40,38 +40,36 @@ public final class Silence {
     private final EngineScheduler scheduler;
     private final Consumer<State> told;
     private final Deque<Asked<?>> unanswered = new ArrayDeque<>(); // mostly answered in this order, the first first
-    private State state = State.CONNECTING;
     private boolean heard; // whether a server was heard since the last beat
     private int silentBeats; // in a row
     private boolean givenUp;
     private boolean answered; // whether a request was ever answered
 
-    /** Opens the handle. {@code told} gets each change of its state, up to the first final one. */
+    /** Opens the handle. {@code told} gets each change of its state, until the handle is given up. */
     public Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
         this.scheduler = scheduler;
         this.told = told;
-        this.handle = handles.open(this::become);
-        onState(handle.initialState());
+        this.handle = handles.open(this::onState);
+        hear(handle.initialState());
     }
 
-    /** The handle reports nothing more after a final state, even if it goes on. */
-    private void become(State next) {
-        if (!state.isFinal()) {
-            onState(next);
+    /** A handle that was given up may go on, and is not listened to. */
+    private void onState(State next) {
+        if (!givenUp) {
+            hear(next);
             told.accept(next);
         }
     }
 
-    private void onState(State next) {
-        state = next;
+    private void hear(State next) {
         heard |= next == State.CONNECTED || next == State.READ_ONLY;
     }
 
     /**
-     * Looks whether a server was heard since the last beat. A handle that never had a session is not given up: it
-     * goes on looking for a server.
+     * Looks whether a server was heard since the last beat, while the session is in this state. A handle that never
+     * had a session is not given up: it goes on looking for a server.
      */
-    void beat() {
+    void beat(State state) {
         boolean isWaiting = state == State.DISCONNECTED || !unanswered.isEmpty();
         boolean isSilent = isWaiting && !heard && !state.isFinal();
         silentBeats = isSilent ? silentBeats + 1 : 0;
@@ -88,7 +86,7 @@ public final class Silence {
                 Long.toHexString(handle.sessionId()),
                 timeout.multipliedBy(3).dividedBy(2));
         givenUp = true;
-        become(State.EXPIRED);
+        told.accept(State.EXPIRED);
         List.copyOf(unanswered).forEach(Asked::expire);
         scheduler.executeBlocking(handle::close);
     }

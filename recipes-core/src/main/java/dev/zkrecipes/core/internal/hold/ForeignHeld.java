@@ -81,12 +81,7 @@ public final class ForeignHeld extends Held {
     @Override
     public LockLostException lost() {
         LockLostException there = isLostThere() ? lossThere() : null;
-        if (there != null) {
-            return there;
-        }
-        End last = end();
-        return new LockLostException("lost the lock " + spec().path() + (last == null ? "" : ": " + last.reason())
-                + "; stop what it protects, close every lease of it, then acquire afresh");
+        return there == null ? lost(spec().path()) : there;
     }
 
     /**

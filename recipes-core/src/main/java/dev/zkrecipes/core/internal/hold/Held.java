@@ -139,6 +139,16 @@ public abstract class Held {
         }
     }
 
+    /** The error for the loss of this lock, as messages call it. Nobody may have noted the loss of a foreign hold. */
+    protected final LockLostException lost(String lock) {
+        End last = end;
+        String reason = last == null ? "nobody knows why" : last.reason();
+        return new LockLostException(
+                "lost the lock " + lock + ": " + reason
+                        + "; stop what it protects, close every lease of it, then acquire afresh",
+                reason);
+    }
+
     /** Ends it as released. Returns false if it had ended before. */
     public final boolean endAsReleased() {
         return END.compareAndSet(this, null, RELEASED);

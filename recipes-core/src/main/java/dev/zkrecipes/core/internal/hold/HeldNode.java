@@ -119,10 +119,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
 
     @Override
     public LockLostException lost() {
-        End last = end();
-        return new LockLostException("lost the lock " + spec().path() + " (node " + LockPath.name(nodePath) + "): "
-                + (last == null ? "unknown" : last.reason())
-                + "; stop what it protects, close every lease of it, then acquire afresh");
+        return lost(spec().path() + " (node " + LockPath.name(nodePath) + ")");
     }
 
     @Override

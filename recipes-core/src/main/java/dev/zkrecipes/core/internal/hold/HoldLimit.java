@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.hold;
 
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
@@ -22,7 +23,7 @@ public final class HoldLimit {
     private volatile @Nullable Timer timer; // ends the hold at its limit even if no caller looks at it
     private volatile boolean changed; // whether a call has set another time than the options, for the message
 
-    public HoldLimit(EngineScheduler scheduler, Duration most) {
+    HoldLimit(EngineScheduler scheduler, Duration most) {
         this(scheduler, scheduler.nanoTime(), most.toNanos(), false);
     }
 
@@ -31,6 +32,11 @@ public final class HoldLimit {
         this.beganAt = beganAt;
         this.endsAfter = new AtomicLong(endsAfter);
         this.changed = changed;
+    }
+
+    /** The limit of a hold of these locks that begins now; null if their options set none. */
+    public static @Nullable HoldLimit of(LockGroup group, EngineScheduler scheduler) {
+        return group.holdAtMost().map(most -> new HoldLimit(scheduler, most)).orElse(null);
     }
 
     /** A limit with the same end, for a node that continues the hold in another mode; null if there is none. */

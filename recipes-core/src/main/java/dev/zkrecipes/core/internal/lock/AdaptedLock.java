@@ -164,15 +164,9 @@ public final class AdaptedLock extends OwnedLock {
         return Hold.open(this, Grant.of(held), data, observed);
     }
 
-    /**
-     * The time for which a hold may last. Null without a limit, and without a client whose scheduler could count it.
-     */
+    /** How long a hold may last; null without a limit, and without a client whose scheduler could count the time. */
     private @Nullable HoldLimit limit() {
-        return worksOn == null
-                ? null
-                : group.holdAtMost()
-                        .map(most -> new HoldLimit(worksOn.scheduler(), most))
-                        .orElse(null);
+        return worksOn == null ? null : HoldLimit.of(group, worksOn.scheduler());
     }
 
     @Override

@@ -200,9 +200,9 @@ public final class ChildrenSnapshot {
      */
     public LockQueue queue(LockSpec spec) {
         Seen seen = seen(spec.path());
-        for (int i = 0; i < seen.queues.size(); i++) {
-            if (seen.queues.get(i).isSeenAlikeBy(spec)) {
-                return seen.queues.get(i);
+        for (LockQueue queue : seen.queues) {
+            if (queue.isSeenAlikeBy(spec)) {
+                return queue;
             }
         }
         LockQueue sorted = new LockQueue(spec, seen.names, seen.rule == null ? null : seen.rule.data());

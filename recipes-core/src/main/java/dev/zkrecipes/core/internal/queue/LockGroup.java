@@ -130,8 +130,8 @@ public final class LockGroup {
      * a request looks at the rule first, instead of creating nodes that would be refused.
      */
     public boolean isHopeless() {
-        for (int i = 0; i < all.size(); i++) {
-            if (all.get(i).isHopeless()) {
+        for (LockSpec spec : all) {
+            if (spec.isHopeless()) {
                 return true;
             }
         }
@@ -155,8 +155,7 @@ public final class LockGroup {
      * {@link IncompatibleNodeException} for a folder of Curator's semaphores, which needs no question to the server.
      */
     public @Nullable Strangers strangersIn(ChildrenSnapshot list) {
-        for (int i = 0; i < all.size(); i++) {
-            LockSpec spec = all.get(i);
+        for (LockSpec spec : all) {
             try {
                 list.queue(spec);
             } catch (IncompatibleNodeException e) {
@@ -181,10 +180,6 @@ public final class LockGroup {
 
     @Override
     public int hashCode() {
-        int sum = 0; // a sum does not depend on the order
-        for (int i = 0; i < all.size(); i++) {
-            sum += all.get(i).hashCode();
-        }
-        return sum;
+        return new HashSet<>(all).hashCode(); // does not depend on the order
     }
 }

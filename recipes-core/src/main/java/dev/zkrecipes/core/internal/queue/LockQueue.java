@@ -80,19 +80,22 @@ public final class LockQueue {
     /** Refuses a child that is no node of this lock but may belong to a holder that this lock would not exclude. */
     private void requireHarmless(String name) {
         if (LockNode.isLockForm(name)) {
-            throw new IncompatibleNodeException("the lock path " + spec.path() + " holds the node "
-                    + Printable.of(name)
-                    + ", which looks like a lock node but is of no kind that this lock knows"
-                    + " (its own are named ..." + spec.nodeName() + "NNNNNNNNNN); use one recipe and"
-                    + " compatible libraries on a path, or move one of them to another path");
+            throw new IncompatibleNodeException(
+                    "the lock path " + spec.path() + " holds the node " + Printable.of(name)
+                            + ", which looks like a lock node but is of no kind that this lock knows"
+                            + " (its own are named ..." + spec.nodeName() + "NNNNNNNNNN); use one recipe and"
+                            + " compatible libraries on a path, or move one of them to another path",
+                    name);
         }
         if (name.equals(CURATOR_LEASES)) {
             String folder = LockPath.child(spec.path(), name);
-            throw new IncompatibleNodeException("the lock path " + spec.path() + " has the child " + folder
-                    + ", in which Apache Curator's InterProcessSemaphoreMutex and InterProcessSemaphoreV2 keep the"
-                    + " leases that they grant, and those do not exclude this lock; move one of the two to another"
-                    + " path, or delete " + folder + " and " + LockPath.child(spec.path(), CURATOR_LOCKS)
-                    + " once nobody uses Curator's");
+            throw new IncompatibleNodeException(
+                    "the lock path " + spec.path() + " has the child " + folder
+                            + ", in which Apache Curator's InterProcessSemaphoreMutex and InterProcessSemaphoreV2 keep"
+                            + " the leases that they grant, and those do not exclude this lock; move one of the two to"
+                            + " another path, or delete " + folder + " and "
+                            + LockPath.child(spec.path(), CURATOR_LOCKS) + " once nobody uses Curator's",
+                    name);
         }
     }
 

@@ -7,6 +7,7 @@ import com.google.common.base.Preconditions;
 import com.google.common.base.Strings;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.internal.wire.Acls;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
@@ -44,6 +45,7 @@ public final class LockSpec {
     private final LockOptions options;
     private final List<ACL> defaultAcl; // of the client
     private final Optional<List<ACL>> ownAcl; // of the options; takes precedence over the default
+    private final long aclSize; // computed once, as each acquire asks for it
     private final String nodeName; // the driver's; asked for once, in case a driver changes its answer
     private final String kind; // the part of the node name that has no payload
     private final @Nullable String inFront; // see withNodesInFront; null if no node can appear in front
@@ -89,6 +91,7 @@ public final class LockSpec {
         this.options = options;
         this.defaultAcl = defaultAcl;
         this.ownAcl = options.acl();
+        this.aclSize = Acls.sizeOf(acl());
         this.nodeName = driver.nodeName();
         if (!NODE_NAME.matcher(nodeName).matches()) {
             throw new IllegalArgumentException("node name \"" + Printable.of(nodeName) + "\" of "
@@ -120,6 +123,11 @@ public final class LockSpec {
     /** The ACL with which the path and the nodes of this lock are created. */
     public List<ACL> acl() {
         return ownAcl.orElse(defaultAcl);
+    }
+
+    /** The bytes that the entries of the ACL take in a request. */
+    public long aclSize() {
+        return aclSize;
     }
 
     public LockDriver driver() {

@@ -66,8 +66,8 @@ public final class ListBatcher {
                 sendSoon();
             }
             ChildrenSnapshot shown = persistent.leftOutOf(list);
-            for (int i = 0; i < replies.size(); i++) {
-                replies.get(i).accept(shown);
+            for (Consumer<ChildrenSnapshot> reply : replies) {
+                reply.accept(shown);
             }
         }
     }

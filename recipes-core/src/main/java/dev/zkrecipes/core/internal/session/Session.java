@@ -104,7 +104,7 @@ public final class Session {
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = new MeasuredOperations(handles, scheduler, containers, this::become);
         this.pauses = new PauseDetector(scheduler, timeout, () -> {
-            operations.beat();
+            operations.beat(state);
             onBeat.run();
         });
         this.nodes = new SessionNodes(operations);

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.wire;
 
 import com.google.common.base.Preconditions;
+import com.google.common.base.Utf8;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
@@ -95,6 +96,15 @@ public final class Acls {
                         entry.getPerms(),
                         new Id(entry.getId().getScheme(), entry.getId().getId())))
                 .collect(Collectors.toCollection(ArrayList::new));
+    }
+
+    /** The bytes that the entries take in a request. */
+    public static long sizeOf(List<ACL> acl) {
+        return acl.stream()
+                .map(ACL::getId)
+                .mapToLong(
+                        id -> 3L * Integer.BYTES + Utf8.encodedLength(id.getScheme()) + Utf8.encodedLength(id.getId()))
+                .sum();
     }
 
     /** Whether two ACLs grant the same rights to the same identities, however they split them into entries. */

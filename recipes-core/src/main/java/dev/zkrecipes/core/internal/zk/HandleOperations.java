@@ -44,7 +44,6 @@ public final class HandleOperations implements ZooKeeperOperations {
     private static final int MOST_FORGOTTEN = 1_000;
 
     private final ZooKeeper handle;
-    private final State initialState; // when this object was made; later states are reported
     private final HandleStates states;
     private final EngineScheduler scheduler;
     private final BooleanSupplier mayRunHere; // whether the calling thread may run tasks of the engine
@@ -77,7 +76,6 @@ public final class HandleOperations implements ZooKeeperOperations {
             BooleanSupplier mayRunHere,
             boolean isOwn,
             Runnable closing) {
-        this.initialState = states.current();
         this.states = states;
         this.handle = handle;
         this.scheduler = scheduler;
@@ -91,7 +89,7 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public State initialState() {
-        return initialState;
+        return states.current(); // asked for in the task that opens the session, in which no state can change
     }
 
     @Override

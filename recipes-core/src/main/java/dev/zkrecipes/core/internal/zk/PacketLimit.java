@@ -13,8 +13,6 @@ import org.apache.jute.BinaryOutputArchive;
 import org.apache.zookeeper.MultiOperationRecord;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.client.ZKClientConfig;
-import org.apache.zookeeper.data.ACL;
-import org.apache.zookeeper.data.Id;
 
 /**
  * How large a packet may be. A client drops the connection if an answer exceeds its limit, and a server drops it if a
@@ -43,21 +41,9 @@ public final class PacketLimit {
                 .orElse(DEFAULT);
     }
 
-    /**
-     * The bytes of one create in a {@code multi}: flags, path, data, and the ACL with its entries. It is computed
-     * from lengths alone, so that each acquire can afford it.
-     */
-    public static long sizeOfCreate(String path, byte[] data, List<ACL> acl) {
-        long size = OPERATION_HEADER + 3L * Integer.BYTES + sizeOf(path) + data.length;
-        for (int i = 0; i < acl.size(); i++) {
-            Id id = acl.get(i).getId();
-            size += Integer.BYTES + sizeOf(id.getScheme()) + sizeOf(id.getId());
-        }
-        return size;
-    }
-
-    private static int sizeOf(String text) {
-        return Integer.BYTES + Utf8.encodedLength(text);
+    /** The bytes of one create in a {@code multi}: flags, path, data, and an ACL whose entries take {@code rights}. */
+    public static long sizeOfCreate(String path, byte[] data, long rights) {
+        return OPERATION_HEADER + 4L * Integer.BYTES + Utf8.encodedLength(path) + data.length + rights;
     }
 
     /** The bytes of a {@code multi} on the wire, without the chroot that the client puts in front of each path. */

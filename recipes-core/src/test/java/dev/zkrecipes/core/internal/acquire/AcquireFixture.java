@@ -10,9 +10,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
@@ -23,54 +21,18 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.port.Ports;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** A client whose sessions are scripted, and requests for the lock {@value #PATH} of it. */
-public final class AcquireFixture {
+/** Requests of a client for the lock {@value #PATH}. */
+abstract class AcquireFixture extends ClientScene {
     static final String PATH = "/locks/orders";
     /** A node of somebody else, in front of all that are made here. */
     static final String OTHER = "lock-0000000000";
 
-    final ManualScheduler scheduler = new ManualScheduler();
-    final ScriptedOperations operations = new ScriptedOperations(scheduler);
     final Duration timeout = operations.sessionTimeout();
-    private boolean canOpen = true;
-    private Consumer<State> states = state -> {};
-    final ZooKeeperClient client = Ports.clientBuilder(
-                    listener -> {
-                        if (!canOpen) {
-                            throw new IllegalStateException("no handle");
-                        }
-                        states = listener;
-                        return operations;
-                    },
-                    scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     final EngineClient engine = EngineClient.of(client);
-
-    /** Whether sessions can be opened. */
-    void setCanOpen(boolean can) {
-        canOpen = can;
-    }
-
-    /** The session changes its state. */
-    void become(State state) {
-        if (state.isFinal()) {
-            operations.forgetWatches();
-        }
-        states.accept(state);
-    }
-
-    void reconnect() {
-        become(State.DISCONNECTED);
-        become(State.CONNECTED);
-    }
 
     LockSpec spec(LockDriver driver, LockOptions options) {
         return specAt(PATH, driver, options);
@@ -155,12 +117,20 @@ public final class AcquireFixture {
         return all.get(all.size() - 1);
     }
 
-    public HeldNode assertGranted(AcquireLoop loop) {
+    HeldNode assertGranted(AcquireLoop loop) {
         assertThat(loop.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
         HeldNode held = (HeldNode) loop.outcome().join().orElseThrow().first();
         assertThat(held.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).contains(LockPath.name(held.nodePath()));
         return held;
+    }
+
+    /** Its node is gone, so it is not granted before it has another one. */
+    void assertGrantedOnAnother(AcquireLoop loop, String lost) {
+        assertThat(loop.outcome()).isNotDone();
+        scheduler.advance(Duration.ofSeconds(2));
+        assertThat(LockPath.name(assertGranted(loop).nodePath())).isNotEqualTo(lost);
+        assertNobodyWaits();
     }
 
     static void assertWaits(AcquireLoop loop) {

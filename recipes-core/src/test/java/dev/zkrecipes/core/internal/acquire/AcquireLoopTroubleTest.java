@@ -3,19 +3,15 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.base.Ascii;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
-import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
@@ -34,24 +30,17 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** How an attempt goes on, or ends, when something fails at one step of it. */
-class AcquireLoopTroubleTest {
+class AcquireLoopTroubleTest extends AcquireFixture {
     private static final LockOptions FAILING = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
-
     private AcquireLoop attempt(Mode mode, LockOptions options) {
-        AcquireLoop attempt = fixture.launched(mode, new TestDriver("lock-"), options);
+        AcquireLoop attempt = launched(mode, new TestDriver("lock-"), options);
         scheduler.run();
         return attempt;
-    }
-
-    private AcquireLoop queueing() {
-        return fixture.queueing();
     }
 
     /** Nothing is known any more of when the leader heard of the session. */
@@ -60,15 +49,11 @@ class AcquireLoopTroubleTest {
         scheduler.advance(operations.sessionTimeout());
     }
 
-    private void assertGranted(AcquireLoop attempt) {
+    private void assertGrantedAtLast(AcquireLoop attempt) {
         scheduler.advance(Duration.ofSeconds(20));
-        HeldNode held = fixture.assertGranted(attempt);
+        HeldNode held = assertGranted(attempt);
         assertThat(operations.nodes()).containsExactly(LockPath.name(held.nodePath()));
-        fixture.assertNobodyWaits();
-    }
-
-    private void assertFailed(AcquireLoop attempt, Class<? extends LockException> type, String message) {
-        fixture.assertFailed(attempt, type, message);
+        assertNobodyWaits();
     }
 
     @Test
@@ -88,16 +73,11 @@ class AcquireLoopTroubleTest {
         assertThat(operations.requests()).doesNotContain(Request.WATCH_DELETION);
     }
 
-    @Test
-    void tryOnAFreeLock_isGranted() {
-        assertGranted(attempt(Mode.TRY, LockOptions.defaults()));
-    }
-
     // ---- Behind a node of our own that is on its way out.
 
     /** Its deletion is under way, and the next list shows it still. */
     private String leaving() {
-        HeldNode held = fixture.assertGranted(queueing());
+        HeldNode held = assertGranted(queueing());
         String name = LockPath.name(held.nodePath());
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(5));
         Grant.of(held).release();
@@ -116,7 +96,7 @@ class AcquireLoopTroubleTest {
     @Tag("H88")
     void tryBehindAnOwnNodeUnderDeletion_isGranted() {
         showOnce(leaving());
-        assertGranted(attempt(Mode.TRY, LockOptions.defaults()));
+        assertGrantedAtLast(attempt(Mode.TRY, LockOptions.defaults()));
     }
 
     @Test
@@ -132,7 +112,7 @@ class AcquireLoopTroubleTest {
     @EnumSource(Mode.class)
     @Tag("H88")
     void requestBehindAnUndeletableOwnNode_failsAndNamesIt(Mode mode) {
-        HeldNode held = fixture.assertGranted(queueing());
+        HeldNode held = assertGranted(queueing());
         operations.refuse(Request.DELETE, Code.NOAUTH);
         Grant.of(held).release();
         scheduler.run();
@@ -164,7 +144,7 @@ class AcquireLoopTroubleTest {
         operations.loseAnswerOf(Request.LIST);
         AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
         scheduler.advance(Duration.ofSeconds(2));
-        assertGranted(attempt);
+        assertGrantedAtLast(attempt);
     }
 
     @ParameterizedTest
@@ -172,7 +152,7 @@ class AcquireLoopTroubleTest {
     void requestWithALostAnswer_isSettled(Request request) {
         scheduler.run();
         operations.loseAnswerOf(request);
-        assertGranted(queueing());
+        assertGrantedAtLast(queueing());
     }
 
     @ParameterizedTest
@@ -180,7 +160,7 @@ class AcquireLoopTroubleTest {
     void lostRequest_isSentAgain(Request request) {
         scheduler.run();
         operations.refuse(request, Code.CONNECTIONLOSS);
-        assertGranted(queueing());
+        assertGrantedAtLast(queueing());
     }
 
     @ParameterizedTest
@@ -195,7 +175,7 @@ class AcquireLoopTroubleTest {
     void missingPath_isCreated() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
-        assertGranted(queueing());
+        assertGrantedAtLast(queueing());
         assertThat(operations.requests()).contains(Request.MAKE_PATH);
     }
 
@@ -217,7 +197,7 @@ class AcquireLoopTroubleTest {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.CONNECTIONLOSS);
-        assertGranted(queueing());
+        assertGrantedAtLast(queueing());
     }
 
     @Test
@@ -227,17 +207,18 @@ class AcquireLoopTroubleTest {
         operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
         AcquireLoop attempt = queueing();
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
-        assertGranted(attempt);
+        assertGrantedAtLast(attempt);
     }
 
-    @Test
-    void refusedSettling_endsTheAttempt() {
+    @ParameterizedTest
+    @CsvSource({"MULTI, list", "READ, read"})
+    void refusedSettling_endsTheAttempt(Request refused, String what) {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
-        operations.refuse(Request.MULTI, Code.NOAUTH);
+        operations.refuse(refused, Code.NOAUTH);
         AcquireLoop attempt = queueing();
         scheduler.advance(Duration.ofSeconds(2));
-        assertFailed(attempt, LockAccessException.class, "list");
+        assertFailed(attempt, LockAccessException.class, what);
     }
 
     @Test
@@ -247,7 +228,7 @@ class AcquireLoopTroubleTest {
         scheduler.run();
         operations.own(ScriptedOperations.SESSION + 1);
         operations.loseAnswerOf(Request.CREATE);
-        assertGranted(queueing());
+        assertGrantedAtLast(queueing());
         assertThat(operations.deleted()).as("the one that is not ours").hasSize(1);
     }
 
@@ -259,42 +240,7 @@ class AcquireLoopTroubleTest {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         operations.refuse(Request.READ, code);
-        assertGranted(queueing());
-    }
-
-    @Test
-    void foundNodeWithARefusedRead_endsTheAttempt() {
-        scheduler.run();
-        operations.loseAnswerOf(Request.CREATE);
-        operations.refuse(Request.READ, Code.NOAUTH);
-        AcquireLoop attempt = queueing();
-        scheduler.advance(Duration.ofSeconds(2));
-        assertFailed(attempt, LockAccessException.class, "read");
-    }
-
-    @Test
-    void waiter_isGrantedWhenTheNodeInFrontGoes_byAFreshWriteWithoutAList() {
-        idle();
-        operations.add(OTHER);
-        AcquireLoop attempt = queueing();
-        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
-        scheduler.advance(Duration.ofSeconds(10));
-        operations.requests();
-        operations.remove(OTHER);
-        scheduler.run();
-        assertThat(operations.requests()).containsExactly(Request.MULTI);
-        assertGranted(attempt);
-    }
-
-    @Test
-    void shortWait_needsNoFreshWriteEither() {
-        operations.add(OTHER);
-        AcquireLoop attempt = queueing();
-        operations.requests();
-        operations.remove(OTHER);
-        scheduler.run();
-        assertThat(operations.requests()).isEmpty();
-        assertGranted(attempt);
+        assertGrantedAtLast(queueing());
     }
 
     private List<Request> requestsAfterAFreshWriteThatGot(Code code) {
@@ -305,7 +251,7 @@ class AcquireLoopTroubleTest {
         operations.refuse(Request.MULTI, code);
         operations.remove(OTHER);
         operations.requests();
-        assertGranted(attempt);
+        assertGrantedAtLast(attempt);
         return operations.requests();
     }
 
@@ -340,37 +286,19 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void refusedWatchOfTheNodeInFront_endsTheAttempt() {
-        operations.add(OTHER);
-        operations.refuse(Request.WATCH_DELETION, Code.OK, Code.NOAUTH);
-        assertFailed(queueing(), LockAccessException.class, "watch " + PATH + "/" + OTHER);
-    }
-
-    @Test
     void endOfTheSession_costsThePlaceInTheQueue() {
         operations.add(OTHER);
         AcquireLoop attempt = attempt(Mode.QUEUE, FAILING);
-        fixture.become(State.EXPIRED);
+        become(State.EXPIRED);
         scheduler.run();
         assertFailed(attempt, QueuePlaceLostException.class, "EXPIRED");
-    }
-
-    @Test
-    void endOfTheSession_isFollowedByANewPlaceInTheNext() {
-        operations.add(OTHER);
-        AcquireLoop attempt = queueing();
-        fixture.become(State.EXPIRED);
-        scheduler.advance(Duration.ofSeconds(1));
-        assertThat(attempt.outcome()).isNotDone();
-        operations.remove(OTHER);
-        assertGranted(attempt);
     }
 
     @Test
     void refusedCredentials_endTheAttempt() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
-        fixture.become(State.AUTH_FAILED);
+        become(State.AUTH_FAILED);
         scheduler.run();
         assertThatThrownBy(attempt.outcome()::join).cause().isExactlyInstanceOf(LockAccessException.class);
     }
@@ -393,12 +321,12 @@ class AcquireLoopTroubleTest {
         assertThat(operations.nodes()).containsExactly(OTHER);
         assertThat(operations.watched()).isEmpty();
         assertThat(operations.dropped()).containsExactly(OTHER); // that of its own node went with the node
-        fixture.assertLeftNothing();
+        assertLeftNothing();
     }
 
     @Test
     void givingUpAtOnce_sendsNothing() {
-        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
+        AcquireLoop attempt = launched(Mode.QUEUE);
         attempt.giveUp();
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
@@ -406,7 +334,7 @@ class AcquireLoopTroubleTest {
 
     @Test
     void unwantedGrant_isGivenBack() {
-        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
+        AcquireLoop attempt = launched(Mode.QUEUE);
         operations.show(names -> {
             attempt.outcome().cancel(false);
             return names;
@@ -421,38 +349,38 @@ class AcquireLoopTroubleTest {
         operations.begin(State.DISCONNECTED);
         AcquireLoop attempt = queueing();
         assertThat(operations.requests()).isEmpty();
-        fixture.become(State.CONNECTED);
-        assertGranted(attempt);
+        become(State.CONNECTED);
+        assertGrantedAtLast(attempt);
     }
 
     @Test
     void writesOfEarlierConnections_proveNothingOnThisOne() {
         scheduler.run();
         scheduler.advance(operations.sessionTimeout());
-        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
+        AcquireLoop attempt = launched(Mode.QUEUE);
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
         scheduler.run();
-        fixture.reconnect();
+        reconnect();
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
         scheduler.run();
-        fixture.reconnect();
+        reconnect();
         scheduler.run();
         scheduler.advance(Duration.ofSeconds(2));
-        fixture.assertGranted(attempt); // and HELD
+        assertGranted(attempt); // and HELD
     }
 
     @Test
     void nodeGoneAfterALostConnection_wasDeleted() {
         operations.loseAnswerOf(Request.CREATE);
         operations.loseAnswerOf(Request.LIST);
-        AcquireLoop attempt = fixture.launched(Mode.QUEUE, new TestDriver("lock-"), FAILING);
+        AcquireLoop attempt = launched(Mode.QUEUE, new TestDriver("lock-"), FAILING);
         operations.refuse(Request.READ, Code.CONNECTIONLOSS);
         scheduler.run();
-        fixture.reconnect();
+        reconnect();
         scheduler.run();
-        fixture.become(State.DISCONNECTED);
-        fixture.ours().forEach(operations::removeUntold);
-        fixture.become(State.CONNECTED);
+        become(State.DISCONNECTED);
+        ours().forEach(operations::removeUntold);
+        become(State.CONNECTED);
         scheduler.run();
         scheduler.advance(Duration.ofSeconds(2));
         assertFailed(attempt, QueuePlaceLostException.class, "deleted by somebody else");
@@ -463,42 +391,42 @@ class AcquireLoopTroubleTest {
     @Tag("H108")
     void nodesMadeBetweenTheListsOfTwoPaths_areFound() {
         AcquireLoop both = launchedWithLostCreate();
-        List<String> made = fixture.ours();
+        List<String> made = ours();
         List<String> late = new ArrayList<>(made.subList(0, 1));
         operations.show(
                 names -> names.stream().filter(name -> !late.remove(name)).toList());
         scheduler.advance(Duration.ofSeconds(2));
-        fixture.assertGranted(both);
+        assertGranted(both);
         assertThat(late).isEmpty();
-        assertThat(fixture.ours()).isEqualTo(made);
+        assertThat(ours()).isEqualTo(made);
     }
 
     @Test
     @Tag("H108")
     void nodeThatIsMissingOnceTheOtherWasSeen_wasDeleted() {
         AcquireLoop both = launchedWithLostCreate();
-        List<String> made = fixture.ours();
+        List<String> made = ours();
         operations.removeUntold(made.get(0));
         scheduler.advance(Duration.ofSeconds(2));
-        fixture.assertGranted(both);
-        assertThat(fixture.ours()).hasSize(2).doesNotContainAnyElementsOf(made);
+        assertGranted(both);
+        assertThat(ours()).hasSize(2).doesNotContainAnyElementsOf(made);
     }
 
     @Test
     @Tag("H108")
     void sessionThatEndsWhenOnlyOneNodeWasSeen_costsAPlace() {
         AcquireLoop both = launchedWithLostCreate(FAILING);
-        String first = fixture.ours().get(0);
+        String first = ours().get(0);
         operations.show(
                 names -> names.stream().filter(name -> !name.equals(first)).toList());
         operations.delayAnswerOf(Request.LIST, Duration.ZERO);
         operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(5)); // of the second look
         scheduler.advance(Duration.ofSeconds(2));
         assertThat(both.isIn(AcquireLoop.Step.SETTLING)).isTrue();
-        fixture.become(State.EXPIRED);
-        fixture.ours().forEach(operations::removeUntold);
+        become(State.EXPIRED);
+        ours().forEach(operations::removeUntold);
         scheduler.advance(
-                fixture.timeout.multipliedBy(2)); // the other node is looked for until the server has ended its session
+                timeout.multipliedBy(2)); // the other node is looked for until the server has ended its session
         assertFailed(both, QueuePlaceLostException.class, "session has ended");
     }
 
@@ -509,10 +437,10 @@ class AcquireLoopTroubleTest {
     private AcquireLoop launchedWithLostCreate(LockOptions ofAll) {
         operations.loseAnswerOf(Request.MULTI);
         LockGroup group = LockGroup.together(
-                fixture.together(LockOptions.defaults(), "/locks/another", PATH).all(), ofAll);
-        AcquireLoop both = fixture.launched(group, Mode.QUEUE);
+                together(LockOptions.defaults(), "/locks/another", PATH).all(), ofAll);
+        AcquireLoop both = launched(group, Mode.QUEUE);
         scheduler.run();
-        assertThat(fixture.ours()).hasSize(2);
+        assertThat(ours()).hasSize(2);
         return both;
     }
 
@@ -520,9 +448,9 @@ class AcquireLoopTroubleTest {
     @Tag("H75")
     void listLostTwice_isMeasuredBeforeTheThird_alsoWithoutAStateChangeBetween() {
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
-        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
+        AcquireLoop attempt = launched(Mode.QUEUE);
         scheduler.advance(Duration.ofSeconds(3));
         assertThat(operations.requests()).containsSubsequence(Request.LIST, Request.LIST, Request.ACL, Request.LIST);
-        fixture.assertGranted(attempt);
+        assertGranted(attempt);
     }
 }

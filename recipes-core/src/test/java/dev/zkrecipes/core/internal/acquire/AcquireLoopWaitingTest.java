@@ -3,13 +3,9 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.OwnNode;
@@ -26,15 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What an attempt sends from its place in the queue to the grant, and what it is granted on. */
-class AcquireLoopWaitingTest {
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
+class AcquireLoopWaitingTest extends AcquireFixture {
     private final AtomicInteger limit = new AtomicInteger(1);
-
-    private AcquireLoop queueing() {
-        return fixture.queueing();
-    }
 
     /** Nothing is known any more of when the leader heard of the session. */
     private void idle() {
@@ -42,15 +31,11 @@ class AcquireLoopWaitingTest {
         scheduler.advance(operations.sessionTimeout());
     }
 
-    private HeldNode granted(AcquireLoop attempt) {
-        return fixture.assertGranted(attempt);
-    }
-
     @Test
     void freeLock_costsOneCreateAndOneList() {
         scheduler.run();
         operations.requests();
-        granted(queueing());
+        assertGranted(queueing());
         assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST);
     }
 
@@ -64,7 +49,7 @@ class AcquireLoopWaitingTest {
         operations.delayAnswerOf(Request.LIST, delay.plusMillis(1));
         AcquireLoop attempt = queueing();
         scheduler.advance(delay.plusMillis(1));
-        granted(attempt);
+        assertGranted(attempt);
         assertThat(operations.requests())
                 .as("nobody watches the node, so it is looked for once more")
                 .containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
@@ -77,7 +62,7 @@ class AcquireLoopWaitingTest {
         operations.begin(State.DISCONNECTED);
         idle();
         AcquireLoop attempt = queueing();
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.stop(operations.sessionTimeout().dividedBy(2));
         assertThat(attempt.outcome()).isCompleted();
         assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
@@ -90,17 +75,17 @@ class AcquireLoopWaitingTest {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         for (int i = 0; i < 2; i++) {
-            String first = fixture.newest();
+            String first = newest();
             operations.remove(first);
             scheduler.run();
             assertThat(attempt.isIn(AcquireLoop.Step.PAUSED)).isTrue();
-            scheduler.advance(fixture.engine.settings().firstRetryDelay().multipliedBy(4));
-            assertThat(fixture.ours()).hasSize(1).doesNotContain(first);
-            assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
+            scheduler.advance(engine.settings().firstRetryDelay().multipliedBy(4));
+            assertThat(ours()).hasSize(1).doesNotContain(first);
+            assertThat(operations.watchedForDeletion()).containsExactly(newest(), OTHER);
         }
         operations.remove(OTHER);
         scheduler.run();
-        granted(attempt);
+        assertGranted(attempt);
     }
 
     @Test
@@ -117,12 +102,12 @@ class AcquireLoopWaitingTest {
     void missingPath_isRecreatedWithANewNode() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
-        String first = fixture.newest();
-        fixture.reconnect();
+        String first = newest();
+        reconnect();
         operations.refuse(Request.LIST, Code.NONODE);
         operations.remove(OTHER);
         scheduler.advance(Duration.ofSeconds(2));
-        granted(attempt);
+        assertGranted(attempt);
         assertThat(operations.deleted()).containsExactly(first);
     }
 
@@ -139,7 +124,7 @@ class AcquireLoopWaitingTest {
         operations.remove(OTHER);
         operations.remove("lock-0000000001");
         scheduler.run();
-        granted(attempt);
+        assertGranted(attempt);
         assertThat(operations.requests()).containsExactly(Request.MULTI);
     }
 
@@ -152,15 +137,15 @@ class AcquireLoopWaitingTest {
         }
         queueing();
         scheduler.advance(Duration.ofSeconds(4));
-        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
-        fixture.reconnect();
+        assertThat(operations.watchedForDeletion()).containsExactly(newest(), OTHER);
+        reconnect();
         scheduler.delays().clear();
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
         operations.remove(OTHER);
         scheduler.run();
         assertThat(scheduler.delays())
                 .singleElement()
-                .matches(delay -> delay.compareTo(fixture.engine.settings().firstRetryDelay()) <= 0);
+                .matches(delay -> delay.compareTo(engine.settings().firstRetryDelay()) <= 0);
     }
 
     @Test
@@ -172,7 +157,7 @@ class AcquireLoopWaitingTest {
         List<String> made = operations.nodes();
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
         scheduler.advance(Duration.ofSeconds(2));
-        assertThat(made).containsExactly(LockPath.name(granted(attempt).nodePath()));
+        assertThat(made).containsExactly(LockPath.name(assertGranted(attempt).nodePath()));
         assertThat(operations.deleted()).isEmpty();
     }
 
@@ -183,25 +168,25 @@ class AcquireLoopWaitingTest {
         operations.loseAnswerOf(Request.CREATE);
         AcquireLoop attempt = queueing();
         operations.requests();
-        fixture.become(State.DISCONNECTED);
-        fixture.become(State.CONNECTED);
-        fixture.become(State.DISCONNECTED);
-        fixture.become(State.CONNECTED);
+        become(State.DISCONNECTED);
+        become(State.CONNECTED);
+        become(State.DISCONNECTED);
+        become(State.CONNECTED);
         assertThat(operations.requests()).isEmpty();
         scheduler.run();
-        granted(attempt);
+        assertGranted(attempt);
         assertThat(operations.requests()).containsOnlyOnce(Request.MULTI);
     }
 
     @Test
     void changedRule_causesANewDecision() {
         operations.add(OTHER);
-        AcquireLoop attempt = fixture.queueing(new LimitDriver(limit));
-        assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, fixture.newest(), LockPath.name(PATH));
+        AcquireLoop attempt = queueing(new LimitDriver(limit));
+        assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, newest(), LockPath.name(PATH));
         limit.set(2);
         operations.change(LockPath.name(PATH));
         scheduler.run();
-        granted(attempt);
+        assertGranted(attempt);
         assertThat(operations.nodes()).hasSize(2);
     }
 
@@ -210,7 +195,7 @@ class AcquireLoopWaitingTest {
     void lastToLeaveAnOldCounter_restartsIt() {
         scheduler.run();
         operations.count(OwnNode.OLD);
-        HeldNode grant = granted(queueing());
+        HeldNode grant = assertGranted(queueing());
         operations.requests();
         Grant.of(grant).release();
         scheduler.run();
@@ -226,23 +211,23 @@ class AcquireLoopWaitingTest {
         scheduler.run();
         operations.count(OwnNode.OLD);
         int cycles = 50;
-        HeldNode grant = granted(queueing());
+        HeldNode grant = assertGranted(queueing());
         operations.requests();
         for (int i = 0; i < cycles; i++) {
             Grant.of(grant).release();
-            AcquireLoop next = fixture.launchedBehind(Mode.TRY);
+            AcquireLoop next = launchedBehind(Mode.TRY);
             operations.refuse(Request.MULTI, Code.NOTEMPTY); // it is there
             scheduler.run();
-            grant = granted(next);
+            grant = assertGranted(next);
         }
         assertThat(Collections.frequency(operations.requests(), Request.READ)).isEqualTo(1);
         Grant.of(grant).release();
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.DELETE);
         operations.clearRefusals();
-        scheduler.advance(fixture.timeout.dividedBy(6));
+        scheduler.advance(timeout.dividedBy(6));
         assertThat(operations.requests()).containsExactly(Request.READ, Request.ACL, Request.MULTI);
-        assertThat(OwnNode.numberOf(LockPath.name(granted(queueing()).nodePath())))
+        assertThat(OwnNode.numberOf(LockPath.name(assertGranted(queueing()).nodePath())))
                 .isLessThan(OwnNode.OLD);
     }
 
@@ -253,7 +238,7 @@ class AcquireLoopWaitingTest {
         operations.count(OwnNode.OLD);
         String behind = "lock-" + (OwnNode.OLD + 100);
         operations.add(behind);
-        HeldNode grant = granted(queueing());
+        HeldNode grant = assertGranted(queueing());
         operations.requests();
         Grant.of(grant).release();
         scheduler.run();

@@ -11,8 +11,6 @@ import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
@@ -31,18 +29,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a request gets whose number is too near the end of its path's counter. */
 @Tag("H05")
-class CounterResetTest {
+class CounterResetTest extends AcquireFixture {
     private static final String OTHER = AcquireFixture.OTHER;
     private static final Request[] RESET = {Request.READ, Request.ACL, Request.MULTI};
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
-
     /** A request that has sent nothing yet, and will get the first number that is not granted. */
     private AcquireLoop newcomer(Mode mode, QueueLossPolicy policy) {
-        AcquireLoop loop = fixture.launched(
-                mode, new TestDriver("lock-"), LockOptions.defaults().withQueueLossPolicy(policy));
+        AcquireLoop loop =
+                launched(mode, new TestDriver("lock-"), LockOptions.defaults().withQueueLossPolicy(policy));
         operations.count(OwnNode.WORN_OUT - 1);
         return loop;
     }
@@ -52,7 +46,7 @@ class CounterResetTest {
     }
 
     private void assertResetFor(AcquireLoop loop) {
-        String granted = fixture.assertGranted(loop).nodePath();
+        String granted = assertGranted(loop).nodePath();
         assertThat(OwnNode.numberOf(granted)).isLessThan(OwnNode.OLD);
         assertThat(operations.nodes()).hasSize(1);
     }
@@ -62,7 +56,7 @@ class CounterResetTest {
         AcquireLoop loop = newcomer();
         operations.count(OwnNode.WORN_OUT - 2);
         scheduler.run();
-        assertThat(OwnNode.numberOf(fixture.assertGranted(loop).nodePath())).isEqualTo(OwnNode.WORN_OUT - 1);
+        assertThat(OwnNode.numberOf(assertGranted(loop).nodePath())).isEqualTo(OwnNode.WORN_OUT - 1);
     }
 
     @ParameterizedTest
@@ -85,7 +79,7 @@ class CounterResetTest {
         operations.add("note-0000000001", OTHER); // below another path, so that the try sees nobody
         operations.show(names -> names.isEmpty() ? names : List.of(names.get(0), OTHER));
         scheduler.run();
-        fixture.assertFailed(
+        assertFailed(
                 loop,
                 LockLimitException.class,
                 "is nearly used up, so new requests are refused. It is reset as soon as nobody holds the lock or waits"
@@ -98,12 +92,12 @@ class CounterResetTest {
         AcquireLoop waiting = newcomer();
         operations.count(OwnNode.WORN_OUT - 2);
         scheduler.run();
-        AcquireLoop late = fixture.queueing();
+        AcquireLoop late = queueing();
         assertThat(late.outcome()).isCompletedExceptionally();
         AcquireFixture.assertWaits(waiting);
         operations.remove(OTHER);
         scheduler.run();
-        fixture.assertGranted(waiting);
+        assertGranted(waiting);
     }
 
     /** They see each other, but are not there for ever. */
@@ -111,13 +105,13 @@ class CounterResetTest {
     void newcomersThatComeTogether_areRefused_andThePathIsReset() {
         scheduler.run();
         operations.count(OwnNode.WORN_OUT);
-        List<AcquireLoop> loops = fixture.launchedTogether(200, new MutexDriver());
+        List<AcquireLoop> loops = launchedTogether(200, new MutexDriver());
         operations.requests();
         scheduler.run();
         assertThat(loops).allMatch(loop -> loop.outcome().isCompletedExceptionally());
         assertThat(operations.requests().stream().filter(Request.MULTI::equals)).hasSize(1);
-        fixture.assertLeftNothing();
-        AcquireLoop next = fixture.queueing();
+        assertLeftNothing();
+        AcquireLoop next = queueing();
         assertResetFor(next);
         assertThat(operations.requests()).doesNotContain(Request.MULTI);
     }
@@ -136,7 +130,7 @@ class CounterResetTest {
         operations.add("config");
         AcquireLoop loop = newcomer();
         scheduler.run();
-        fixture.assertFailed(
+        assertFailed(
                 loop,
                 LockLimitException.class,
                 "cannot be reset: the node config lies below it: remove that node, or use another path");
@@ -147,7 +141,7 @@ class CounterResetTest {
         AcquireLoop loop = newcomer();
         operations.refuse(Request.MULTI, Code.NOAUTH);
         scheduler.run();
-        fixture.assertFailed(
+        assertFailed(
                 loop,
                 LockLimitException.class,
                 "give it ADMIN rights on it, and CREATE and DELETE on /locks, or use another path");
@@ -160,7 +154,7 @@ class CounterResetTest {
         operations.recreatePath(List.of(new ACL(ZooDefs.Perms.ALL, new Id("digest", "alice:x"))));
         operations.count(OwnNode.WORN_OUT);
         scheduler.run();
-        fixture.assertFailed(loop, LockLimitException.class, "this client may not recreate it");
+        assertFailed(loop, LockLimitException.class, "this client may not recreate it");
         assertThat(operations.requests()).doesNotContain(Request.MULTI);
     }
 
@@ -170,7 +164,7 @@ class CounterResetTest {
         AcquireLoop loop = newcomer();
         operations.refuse(Request.READ, Code.MARSHALLINGERROR, Code.MARSHALLINGERROR);
         scheduler.run();
-        fixture.assertFailed(loop, LockLimitException.class, "raise jute.maxbuffer");
+        assertFailed(loop, LockLimitException.class, "raise jute.maxbuffer");
         assertThat(operations.requests()).doesNotContain(Request.MULTI);
     }
 
@@ -179,7 +173,7 @@ class CounterResetTest {
         AcquireLoop loop = newcomer();
         operations.refuse(Request.MULTI, Code.NOTEMPTY, Code.NOTEMPTY);
         scheduler.run();
-        fixture.assertFailed(loop, LockLimitException.class, "Another request has just come");
+        assertFailed(loop, LockLimitException.class, "Another request has just come");
     }
 
     @Test
@@ -197,12 +191,12 @@ class CounterResetTest {
     @EnumSource(QueueLossPolicy.class)
     void ownNodeThatSomebodyDeletesMeanwhile_isALostPlace(QueueLossPolicy policy) {
         AcquireLoop loop = newcomer(Mode.QUEUE, policy);
-        operations.delayAnswerOf(Request.ACL, fixture.timeout.dividedBy(100));
+        operations.delayAnswerOf(Request.ACL, timeout.dividedBy(100));
         scheduler.run();
-        operations.remove(fixture.newest());
-        scheduler.advance(fixture.timeout.dividedBy(2));
+        operations.remove(newest());
+        scheduler.advance(timeout.dividedBy(2));
         if (policy == QueueLossPolicy.FAIL) {
-            fixture.assertFailed(loop, QueuePlaceLostException.class, "was deleted by somebody else");
+            assertFailed(loop, QueuePlaceLostException.class, "was deleted by somebody else");
         } else {
             assertResetFor(loop);
         }
@@ -217,7 +211,7 @@ class CounterResetTest {
         operations.refuse(lost, Code.CONNECTIONLOSS);
         scheduler.run();
         assertThat(loop.outcome()).isNotDone();
-        scheduler.advance(fixture.timeout);
+        scheduler.advance(timeout);
         assertResetFor(loop);
     }
 
@@ -229,7 +223,7 @@ class CounterResetTest {
         operations.loseAnswerOf(Request.MULTI);
         scheduler.run();
         assertThat(loop.outcome()).isNotDone();
-        scheduler.advance(fixture.timeout);
+        scheduler.advance(timeout);
         assertResetFor(loop);
     }
 
@@ -238,27 +232,26 @@ class CounterResetTest {
         AcquireLoop loop = newcomer(Mode.TRY, QueueLossPolicy.REQUEUE);
         operations.loseAnswerOf(Request.MULTI);
         scheduler.run();
-        fixture.assertFailed(loop, LockConnectionException.class, "while trying for the lock");
+        assertFailed(loop, LockConnectionException.class, "while trying for the lock");
     }
 
     @Test
     void requestThatGivesUpMeanwhile_leavesNothing() {
         AcquireLoop loop = newcomer();
-        operations.delayAnswerOf(Request.MULTI, fixture.timeout.dividedBy(100));
+        operations.delayAnswerOf(Request.MULTI, timeout.dividedBy(100));
         scheduler.run();
         loop.giveUp();
         scheduler.run();
         assertThatThrownBy(loop.outcome()::join).isInstanceOf(CancellationException.class);
-        fixture.assertLeftNothing();
+        assertLeftNothing();
     }
 
     @Test
     void severalPaths_areResetOneAfterTheOther() {
-        AcquireLoop loop =
-                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
+        AcquireLoop loop = launched(together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
         operations.count(OwnNode.WORN_OUT);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
         assertThat(operations.nodes()).hasSize(2);
         assertThat(operations.requests()).containsSubsequence(RESET);
     }

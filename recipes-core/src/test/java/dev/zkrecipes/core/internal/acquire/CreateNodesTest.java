@@ -27,30 +27,29 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Creates that no packet can carry, or that would be too much for the record of the session's end, are not sent. */
-class CreateNodesTest {
+class CreateNodesTest extends AcquireFixture {
     private static final int ROOM_BESIDE = 4096;
 
-    private final AcquireFixture fixture = new AcquireFixture();
     private OwnNode held;
     private Session session;
 
     @BeforeEach
     void openSession() {
-        held = fixture.assertGranted(fixture.queueing()).node();
+        held = assertGranted(queueing()).node();
         session = held.session();
-        fixture.operations.requests();
+        operations.requests();
     }
 
     private CreateNodes creation(int locks, List<ACL> acl) {
         LockOptions options = LockOptions.defaults().withAcl(acl);
         LockGroup group = locks == 1
-                ? LockGroup.of(fixture.spec(new TestDriver("lock-"), options))
-                : fixture.together(
+                ? LockGroup.of(spec(new TestDriver("lock-"), options))
+                : together(
                         options,
                         IntStream.range(0, locks)
                                 .mapToObj(i -> AcquireFixture.PATH + i)
                                 .toArray(String[]::new));
-        return new CreateNodes(fixture.engine.requests(), group, session);
+        return new CreateNodes(engine.requests(), group, session);
     }
 
     /** With an ACL of so many characters, beside what every ACL takes. */
@@ -59,7 +58,7 @@ class CreateNodesTest {
     }
 
     private int sizeOf(CreateNodes creation, List<ACL> acl) {
-        byte[] data = fixture.engine.requests().nodeData(fixture.spec(new TestDriver("lock-")), LockOptions.defaults());
+        byte[] data = engine.requests().nodeData(spec(new TestDriver("lock-")), LockOptions.defaults());
         return PacketLimit.sizeOf(creation.nodes.stream()
                 .map(node -> Op.create(node.prefix(), data, acl, CreateMode.EPHEMERAL_SEQUENTIAL))
                 .toList());
@@ -78,7 +77,7 @@ class CreateNodesTest {
     @Test
     void createThatJustFitsAPacket_isSent() {
         creationOfLength(1, charactersThatFit(1)).send(answer -> {});
-        assertThat(fixture.operations.requests()).containsExactly(Request.CREATE);
+        assertThat(operations.requests()).containsExactly(Request.CREATE);
     }
 
     @Test
@@ -95,7 +94,7 @@ class CreateNodesTest {
     void createsThatDoNotFitAPacketTogether_areRefused() {
         int each = charactersThatFit(3) / 3;
         creationOfLength(3, each).send(answer -> {});
-        assertThat(fixture.operations.requests()).containsExactly(Request.MULTI);
+        assertThat(operations.requests()).containsExactly(Request.MULTI);
 
         CreateNodes creation = creationOfLength(3, each + 1);
         assertThatThrownBy(() -> creation.sendTogether(answer -> {}))
@@ -122,12 +121,12 @@ class CreateNodesTest {
 
         session.nodes().remove("others", 1);
         creation(locks, ZooDefs.Ids.OPEN_ACL_UNSAFE).send(answer -> {});
-        assertThat(fixture.operations.requests()).hasSize(1);
+        assertThat(operations.requests()).hasSize(1);
     }
 
     /** They count no more, so what is refused leaves room for others. */
     private void assertRefused(CreateNodes creation) {
-        assertThat(fixture.operations.requests()).isEmpty();
+        assertThat(operations.requests()).isEmpty();
         assertThat(creation.nodes).extracting(OwnNode::existence).containsOnly(OwnNode.Existence.ABSENT);
     }
 }

@@ -12,12 +12,9 @@ import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -33,29 +30,25 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A thread that holds a lock in its exclusive mode, at time 0, asks for the shared one. */
-class DowngradeTest {
+class DowngradeTest extends AcquireFixture {
     private static final Duration SOON = Duration.ofSeconds(2); // no lease is checked that early
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
-    private final EngineClient engine = fixture.engine;
     private HeldNode exclusive;
 
     @BeforeEach
     void hold() {
-        exclusive = fixture.assertGranted(fixture.queueing(new TestDriver("write-")));
+        exclusive = assertGranted(queueing(new TestDriver("write-")));
         operations.requests();
     }
 
-    private Downgrade launched(Mode mode) {
-        Downgrade downgrade = new Downgrade(engine.requests(), fixture.spec(new TestDriver("read-")), exclusive, mode);
+    private Downgrade begun(Mode mode) {
+        Downgrade downgrade = new Downgrade(engine.requests(), spec(new TestDriver("read-")), exclusive, mode);
         downgrade.launch();
         return downgrade;
     }
 
     private Downgrade downgrade(Mode mode) {
-        Downgrade downgrade = launched(mode);
+        Downgrade downgrade = begun(mode);
         scheduler.run();
         return downgrade;
     }
@@ -79,12 +72,12 @@ class DowngradeTest {
         assertThatThrownBy(downgrade.outcome()::join)
                 .cause()
                 .isExactlyInstanceOf(type)
-                .hasMessageContaining(AcquireFixture.PATH)
+                .hasMessageContaining(PATH)
                 .hasMessageContaining(message);
         assertThat(engine.requests().open()).isEmpty();
     }
 
-    private void assertLeftNothing() {
+    private void assertLeftOnlyTheExclusive() {
         scheduler.advance(SOON);
         assertThat(operations.nodes()).as("left behind").allMatch(exclusiveNode()::equals);
         assertThat(engine.cleaner().isEmpty()).isTrue();
@@ -109,7 +102,7 @@ class DowngradeTest {
         scheduler.advance(Duration.ofSeconds(60));
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactly(LockPath.name(shared.nodePath()));
-        fixture.become(State.EXPIRED);
+        become(State.EXPIRED);
         assertThat(shared.hasEnded()).as("told of the end of its session").isTrue();
     }
 
@@ -154,14 +147,14 @@ class DowngradeTest {
         Downgrade downgrade = downgrade(Mode.QUEUE);
         assertFailed(downgrade, LockLostException.class, "was deleted by somebody else");
         assertThat(exclusive.state()).isEqualTo(LeaseState.LOST);
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
         assertThat(operations.nodes()).isEmpty();
     }
 
     @Test
     @Tag("H03")
     void endedSession_isALostLockAndSendsNothing() {
-        fixture.become(State.EXPIRED);
+        become(State.EXPIRED);
         scheduler.run();
         operations.requests();
         assertFailed(downgrade(Mode.QUEUE), LockLostException.class, "EXPIRED");
@@ -175,29 +168,29 @@ class DowngradeTest {
         assertFailed(downgrade(Mode.QUEUE), LockLostException.class, "EXPIRED");
         assertThat(exclusive.state()).isEqualTo(LeaseState.LOST);
         scheduler.advance(operations.sessionTimeout().multipliedBy(2)); // until the server must have ended it, too
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
     }
 
     @Test
     @Tag("H03")
     void endOfTheSessionMeanwhile_isALostLock() {
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        fixture.become(State.EXPIRED);
+        become(State.EXPIRED);
         scheduler.run();
         assertFailed(downgrade, LockLostException.class, "EXPIRED");
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
     }
 
     @Test
     @Tag("H08")
     void exclusiveLockLostBeforeTheAnswer_isNotShared() {
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.stop(operations.sessionTimeout());
         assertFailed(downgrade, LockLostException.class, "a whole session time-out");
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
     }
 
     @Test
@@ -225,7 +218,7 @@ class DowngradeTest {
     void tryWithALostAnswer_failsAndLeavesNoNode() {
         operations.loseAnswerOf(Request.MULTI);
         assertFailed(downgrade(Mode.TRY), LockConnectionException.class, "CONNECTIONLOSS");
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
         assertThat(operations.deleted()).hasSize(1);
     }
 
@@ -233,7 +226,7 @@ class DowngradeTest {
     void refusedRequest_failsAndLooksForNoNode() {
         operations.refuse(Request.MULTI, Code.NOAUTH);
         assertFailed(downgrade(Mode.QUEUE), LockAccessException.class, "refused to create the node");
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
         assertThat(operations.requests()).containsExactly(Request.MULTI);
     }
 
@@ -246,12 +239,12 @@ class DowngradeTest {
         assertThat(operations.nodes()).hasSize(2);
         scheduler.advance(SOON);
         assertFailed(downgrade, LockAccessException.class, "refused to create the node");
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
     }
 
     @Test
     void tryWithoutAConnection_failsAtOnceAndSendsNothing() {
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         assertFailed(downgrade(Mode.TRY), LockConnectionException.class, "not connected");
         assertThat(operations.requests()).isEmpty();
         assertThat(engine.cleaner().isEmpty()).isTrue();
@@ -260,24 +253,24 @@ class DowngradeTest {
     @Test
     @Tag("H25")
     void withoutAConnection_theRequestWaitsForOne() {
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         scheduler.advance(SOON);
         assertThat(downgrade.outcome()).isNotDone();
         assertThat(operations.requests()).isEmpty();
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.run();
         assertGranted(downgrade);
     }
 
     @Test
     void flappingConnection_doesNotRepeatARequestUnderWay() {
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         assertThat(operations.requests()).as("the lease's check, the request").hasSize(2);
-        fixture.become(State.DISCONNECTED);
-        fixture.become(State.CONNECTED);
+        become(State.DISCONNECTED);
+        become(State.CONNECTED);
         assertThat(operations.requests()).as("the lease's check").hasSize(1);
         scheduler.run();
         assertGranted(downgrade);
@@ -285,7 +278,7 @@ class DowngradeTest {
 
     @Test
     void givingUpAtOnce_sendsNothing() {
-        Downgrade downgrade = launched(Mode.QUEUE);
+        Downgrade downgrade = begun(Mode.QUEUE);
         assertThat(downgrade.giveUp()).isTrue();
         assertThat(downgrade.giveUp()).isFalse();
         scheduler.run();
@@ -296,7 +289,7 @@ class DowngradeTest {
 
     @Test
     void outcomeCancelledAtOnce_endsTheRequest() {
-        Downgrade downgrade = launched(Mode.QUEUE);
+        Downgrade downgrade = begun(Mode.QUEUE);
         downgrade.outcome().cancel(false);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
@@ -310,7 +303,7 @@ class DowngradeTest {
         Downgrade downgrade = downgrade(Mode.QUEUE);
         assertThat(operations.nodes()).hasSize(2);
         assertThat(downgrade.giveUp()).isTrue();
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
         assertThatThrownBy(downgrade.outcome()::join).isInstanceOf(CancellationException.class);
         assertThat(engine.requests().open()).isEmpty();
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
@@ -322,11 +315,11 @@ class DowngradeTest {
     @Test
     @Tag("H36")
     void unwantedGrant_isGivenBackOnce() {
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         downgrade.giveUp(); // behind the answer, which is there already
-        assertLeftNothing();
+        assertLeftOnlyTheExclusive();
         assertThat(operations.deleted()).hasSize(1);
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
     }
@@ -342,10 +335,10 @@ class DowngradeTest {
     @Test
     @Tag("H20")
     void closedClient_endsTheRequest() {
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         Downgrade waiting = downgrade(Mode.QUEUE);
-        fixture.client.close();
-        Downgrade late = launched(Mode.QUEUE);
+        client.close();
+        Downgrade late = begun(Mode.QUEUE);
         scheduler.run();
         assertFailed(waiting, ClientClosedException.class, "closed");
         assertFailed(late, ClientClosedException.class, "closed");

@@ -18,31 +18,30 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that have lost data number their transactions again from below, which is told, as tokens are made of them. */
 @Tag("H122")
-class ForgetfulServersTest {
-    private final AcquireFixture fixture = new AcquireFixture();
+class ForgetfulServersTest extends AcquireFixture {
 
     private LockGroup group(int paths) {
         return paths == 1
-                ? LockGroup.of(fixture.spec(new TestDriver("lock-")))
-                : fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b");
+                ? LockGroup.of(spec(new TestDriver("lock-")))
+                : together(LockOptions.defaults(), "/locks/a", "/locks/b");
     }
 
     private String printedByACycle(int paths) {
         return PrintedWhile.running(() -> {
-            AcquireLoop loop = fixture.launched(group(paths), Mode.QUEUE);
-            fixture.scheduler.run();
+            AcquireLoop loop = launched(group(paths), Mode.QUEUE);
+            scheduler.run();
             loop.outcome().join().orElseThrow().release();
-            fixture.scheduler.run();
+            scheduler.run();
         });
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void lowerTransactionIds_areToldOnce(int paths) {
-        fixture.operations.count(100);
+        operations.count(100);
         assertThat(printedByACycle(paths)).isEmpty();
         assertThat(printedByACycle(paths)).isEmpty();
-        fixture.operations.count(5);
+        operations.count(5);
         assertThat(printedByACycle(paths))
                 .containsOnlyOnce("The ZooKeeper servers know less than this client has seen")
                 .contains("lost or restored", "Fencing tokens begin below the old ones", "docs/operations.md");
@@ -52,17 +51,17 @@ class ForgetfulServersTest {
     /** Answers of two sessions may come in another order than their transactions. */
     @Test
     void requestsThatCross_proveNothing() {
-        Requests requests = fixture.engine.requests();
+        Requests requests = engine.requests();
         CreateNodes older = new CreateNodes(requests, group(1), session());
         assertThat(PrintedWhile.running(() -> {
                     older.send(answer -> {});
-                    requests.made(older.nodes.get(0), 1000, requests.newest);
-                    fixture.scheduler.run();
+                    requests.made(older.nodes.get(0), 1000, requests.newest());
+                    scheduler.run();
                 }))
                 .isEmpty();
     }
 
     private Session session() {
-        return fixture.assertGranted(fixture.queueing()).node().session();
+        return assertGranted(queueing()).node().session();
     }
 }

@@ -15,8 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the observer of a held node hears. */
-class HeldNodeObserverTest {
-    private final AcquireFixture fixture = new AcquireFixture();
+class HeldNodeObserverTest extends AcquireFixture {
     private final List<String> told = new ArrayList<>();
     private final Held.Observer observer = new Held.Observer() {
         @Override
@@ -38,9 +37,9 @@ class HeldNodeObserverTest {
 
     @BeforeEach
     void acquire() {
-        AcquireLoop loop = fixture.launched(Mode.QUEUE);
-        fixture.scheduler.run();
-        held = fixture.assertGranted(loop);
+        AcquireLoop loop = launched(Mode.QUEUE);
+        scheduler.run();
+        held = assertGranted(loop);
     }
 
     @Test
@@ -49,7 +48,7 @@ class HeldNodeObserverTest {
         Grant.of(held).release();
         assertThat(told).containsExactly("released");
         Grant.of(held).release();
-        fixture.scheduler.run();
+        scheduler.run();
         assertThat(told).containsExactly("released");
     }
 
@@ -58,16 +57,16 @@ class HeldNodeObserverTest {
         held.observe(observer);
         held.lose("a test");
         assertThat(told).isEmpty();
-        fixture.scheduler.run();
+        scheduler.run();
         Grant.of(held).release();
-        fixture.scheduler.run();
+        scheduler.run();
         assertThat(told).containsExactly("a test");
     }
 
     @Test
     void observerThatComesAfterTheEnd_isToldAtOnce() {
         Grant.of(held).release();
-        fixture.scheduler.run();
+        scheduler.run();
         held.observe(observer);
         assertThat(told).containsExactly("released");
     }

@@ -3,23 +3,17 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.internal.LockNodeDriver;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Lets in as many as the limit was when the path was listed. */
-record LimitDriver(AtomicInteger limit) implements SharedRuleDriver {
-
-    @Override
-    public String nodeName() {
-        return "lock-";
-    }
-
+record LimitDriver(AtomicInteger limit) implements SharedRuleDriver, LockNodeDriver {
     @Override
     public byte[] initialRule() {
         return new byte[] {1};
@@ -28,11 +22,6 @@ record LimitDriver(AtomicInteger limit) implements SharedRuleDriver {
     @Override
     public LockDriver under(byte[] rule) {
         return new TestDriver("lock-", limit.get());
-    }
-
-    @Override
-    public Optional<LockNode> parse(String childName) {
-        return LockNode.parse(childName, "lock-");
     }
 
     @Override

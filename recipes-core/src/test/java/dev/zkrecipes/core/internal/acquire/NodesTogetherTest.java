@@ -6,8 +6,6 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.NodeCleaner;
@@ -26,18 +24,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The nodes of several locks that were acquired as one leave by one request, or each by itself. */
-class NodesTogetherTest {
+class NodesTogetherTest extends AcquireFixture {
     private static final Duration MOMENT = Duration.ofSeconds(1);
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
-
     private Grant held() {
-        AcquireLoop loop =
-                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
+        AcquireLoop loop = launched(together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
         operations.requests();
         return loop.outcome().join().orElseThrow();
     }
@@ -49,11 +42,11 @@ class NodesTogetherTest {
 
     private void assertGone(Grant all) {
         assertThat(all.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
-        fixture.assertLeftNothing();
+        assertLeftNothing();
     }
 
     private NodeCleaner cleaner() {
-        return fixture.engine.cleaner();
+        return engine.cleaner();
     }
 
     @Test
@@ -89,10 +82,10 @@ class NodesTogetherTest {
     @Test
     void withoutAConnection_theyWaitForOne() {
         Grant all = held();
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         release(all);
         assertThat(operations.requests()).isEmpty();
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.run();
         assertThat(operations.requests())
                 .contains(Request.DELETE, Request.DELETE)
@@ -118,7 +111,7 @@ class NodesTogetherTest {
         hideOneInOneList();
         loop.giveUp();
         scheduler.advance(MOMENT);
-        assertThat(fixture.ours()).isEmpty();
+        assertThat(ours()).isEmpty();
     }
 
     @Test
@@ -127,11 +120,11 @@ class NodesTogetherTest {
         AcquireLoop loop = withLostCreate();
         operations.show(names -> List.of());
         loop.giveUp();
-        scheduler.advance(fixture.timeout.multipliedBy(7));
-        assertThat(fixture.ours()).hasSize(2);
+        scheduler.advance(timeout.multipliedBy(7));
+        assertThat(ours()).hasSize(2);
         hideOneInOneList();
-        scheduler.advance(fixture.timeout);
-        assertThat(fixture.ours()).isEmpty();
+        scheduler.advance(timeout);
+        assertThat(ours()).isEmpty();
     }
 
     @Test
@@ -143,8 +136,8 @@ class NodesTogetherTest {
         operations.requests();
         operations.show(names -> names);
         operations.delayAnswersOf(Request.LIST, Duration.ofMillis(10)); // so both are looked for at the same time
-        scheduler.advance(fixture.timeout.multipliedBy(2));
-        assertThat(fixture.ours()).isEmpty();
+        scheduler.advance(timeout.multipliedBy(2));
+        assertThat(ours()).isEmpty();
         List<Request> requests = operations.requests();
         assertThat(requests).filteredOn(Request.LIST::equals).hasSize(2);
         assertThat(requests).filteredOn(Request.DELETE::equals).hasSize(2);
@@ -153,16 +146,15 @@ class NodesTogetherTest {
     /** The nodes of the request are there, which it does not know. */
     private AcquireLoop withLostCreate() {
         operations.loseAnswerOf(Request.MULTI);
-        AcquireLoop loop =
-                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
+        AcquireLoop loop = launched(together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
         scheduler.run();
-        assertThat(fixture.ours()).hasSize(2);
+        assertThat(ours()).hasSize(2);
         return loop;
     }
 
     /** The next list is one that was taken before the nodes were made. */
     private void hideOneInOneList() {
-        List<String> hidden = new ArrayList<>(fixture.ours().subList(0, 1));
+        List<String> hidden = new ArrayList<>(ours().subList(0, 1));
         operations.show(
                 names -> names.stream().filter(name -> !hidden.remove(name)).toList());
     }
@@ -220,7 +212,7 @@ class NodesTogetherTest {
         Grant all = held();
         operations.delayAnswerOf(Request.MULTI, MOMENT);
         release(all);
-        assertThat(cleaner().hasNodesBeside(LivingSessions.of(fixture.engine))).isFalse();
+        assertThat(cleaner().hasNodesBeside(LivingSessions.of(engine))).isFalse();
         assertThat(cleaner().hasNodesBeside(List.of())).isTrue();
         scheduler.advance(MOMENT);
         assertThat(cleaner().hasNodesBeside(List.of())).isFalse();
@@ -230,14 +222,14 @@ class NodesTogetherTest {
     void closedClient_leavesToTheServerWhatAnEndedSessionHad() {
         Grant all = held();
         operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         release(all);
         assertThat(cleaner().isEmpty()).isFalse();
-        fixture.setCanOpen(false);
-        fixture.become(State.EXPIRED);
+        setCanOpen(false);
+        become(State.EXPIRED);
         scheduler.run();
-        fixture.client.close();
-        scheduler.advance(fixture.timeout.multipliedBy(2));
+        client.close();
+        scheduler.advance(timeout.multipliedBy(2));
         assertThat(cleaner().isEmpty()).isTrue();
         assertThat(all.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
     }

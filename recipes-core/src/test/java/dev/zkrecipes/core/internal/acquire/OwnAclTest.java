@@ -20,47 +20,45 @@ import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Test;
 
 /** A lock with an ACL of its own compares its path with one of its nodes, which were made with that ACL. */
-class OwnAclTest {
-    private final AcquireFixture fixture = new AcquireFixture();
+class OwnAclTest extends AcquireFixture {
 
     private AcquireLoop launched() {
-        return fixture.launched(
+        return launched(
                 Mode.QUEUE, new TestDriver("lock-"), LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
     }
 
     private AcquireLoop run() {
         AcquireLoop loop = launched();
-        fixture.scheduler.run();
+        scheduler.run();
         return loop;
     }
 
     private void acquireAndRelease() {
-        HeldNode held = fixture.assertGranted(run());
+        HeldNode held = assertGranted(run());
         Grant.of(held).release();
-        fixture.scheduler.run();
+        scheduler.run();
     }
 
     @Test
     void firstLockOfASession_asksForTheAcls_laterOnesDoNot() {
-        fixture.assertGranted(run());
-        assertThat(fixture.operations.requests())
-                .containsExactly(Request.MULTI, Request.ACL, Request.ACL, Request.LIST);
+        assertGranted(run());
+        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.ACL, Request.ACL, Request.LIST);
         run();
-        assertThat(fixture.operations.requests()).startsWith(Request.CREATE, Request.LIST);
+        assertThat(operations.requests()).startsWith(Request.CREATE, Request.LIST);
     }
 
     @Test
     void pathThatWasMadeAnew_isComparedAgain() {
         acquireAndRelease();
-        fixture.operations.recreatePath(List.of());
-        fixture.assertGranted(run());
-        assertThat(fixture.operations.requests())
+        operations.recreatePath(List.of());
+        assertGranted(run());
+        assertThat(operations.requests())
                 .containsExactly(Request.CREATE, Request.LIST, Request.ACL, Request.ACL, Request.LIST);
     }
 
     @Test
     void pathWithOtherRights_isRefused_andNothingIsLeft() {
-        fixture.operations.recreatePath(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+        operations.recreatePath(ZooDefs.Ids.OPEN_ACL_UNSAFE);
         AcquireLoop refused = run();
         assertThat(refused.outcome())
                 .isCompletedExceptionally()
@@ -69,28 +67,28 @@ class OwnAclTest {
                 .havingCause()
                 .isInstanceOf(LockAccessException.class)
                 .withMessageContaining("lock /locks/orders: the path exists with the rights");
-        assertThat(fixture.operations.nodes()).isEmpty();
+        assertThat(operations.nodes()).isEmpty();
     }
 
     @Test
     void nodeGoneBeforeItIsCompared_isMadeAgain() {
-        fixture.operations.refuse(Request.ACL, Code.NONODE);
+        operations.refuse(Request.ACL, Code.NONODE);
         AcquireLoop loop = launched();
-        fixture.scheduler.run();
-        fixture.scheduler.advance(fixture.timeout);
-        fixture.assertGranted(loop);
-        assertThat(fixture.operations.deleted()).hasSize(1); // the one that seemed to be gone
-        assertThat(fixture.ours()).hasSize(1);
+        scheduler.run();
+        scheduler.advance(timeout);
+        assertGranted(loop);
+        assertThat(operations.deleted()).hasSize(1); // the one that seemed to be gone
+        assertThat(ours()).hasSize(1);
     }
 
     @Test
     void aclsLostWithTheConnection_areAskedForAgain() {
-        fixture.operations.loseAnswerOf(Request.ACL);
+        operations.loseAnswerOf(Request.ACL);
         AcquireLoop loop = launched();
-        fixture.scheduler.run();
-        fixture.scheduler.advance(fixture.timeout.dividedBy(2));
-        fixture.assertGranted(loop);
-        assertThat(fixture.operations.requests())
+        scheduler.run();
+        scheduler.advance(timeout.dividedBy(2));
+        assertGranted(loop);
+        assertThat(operations.requests())
                 .startsWith(Request.MULTI, Request.ACL, Request.ACL, Request.LIST)
                 .containsSubsequence(
                         Request.READ, Request.LIST, Request.ACL, Request.ACL, Request.LIST); // it is found again
@@ -98,9 +96,9 @@ class OwnAclTest {
 
     @Test
     void missingPath_isMadeFirst() {
-        fixture.operations.refuse(Request.MULTI, Code.NONODE);
-        fixture.assertGranted(run());
-        assertThat(fixture.operations.requests())
+        operations.refuse(Request.MULTI, Code.NONODE);
+        assertGranted(run());
+        assertThat(operations.requests())
                 .containsExactly(
                         Request.MULTI, Request.MAKE_PATH, Request.MULTI, Request.ACL, Request.ACL, Request.LIST);
     }

@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockException;
@@ -24,9 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a request hears that waits at a place behind another node. */
-class QueuePlaceTest {
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final LockSpec spec = fixture.spec(new MutexDriver());
+class QueuePlaceTest extends AcquireFixture {
+    private final LockSpec spec = spec(new MutexDriver());
     private final List<String> told = new ArrayList<>();
     private String own;
     private QueuePlace place;
@@ -60,34 +57,33 @@ class QueuePlaceTest {
 
     @BeforeEach
     void enter() {
-        AcquireLoop loop = fixture.launched(Mode.QUEUE);
-        fixture.scheduler.run();
-        HeldNode node = fixture.assertGranted(loop);
+        AcquireLoop loop = launched(Mode.QUEUE);
+        scheduler.run();
+        HeldNode node = assertGranted(loop);
         own = node.node().name();
-        fixture.operations.add(OTHER);
+        operations.add(OTHER);
         ChildrenSnapshot list = ChildrenSnapshot.of(
                 new ListQuery.Part(PATH, false), Answer.ok(new Children(List.of(OTHER, own), new Stat())), 1);
-        QueueView view =
-                new QueueView(node.session(), PATH, list, fixture.engine.cleaner(), () -> told.add("nobody is left"));
+        QueueView view = new QueueView(node.session(), PATH, list, engine.cleaner(), () -> told.add("nobody is left"));
         place = view.place(spec, node.node(), spec.parseOwn(own), new Listener());
         place.watch();
         place.enter(list, Decision.waitFor(spec.parseOwn(OTHER)));
-        fixture.scheduler.run();
+        scheduler.run();
     }
 
     @Test
     void nodeInFrontThatIsGone_makesItItsTurn() {
         assertThat(place.isGranted()).isFalse();
-        fixture.operations.remove(OTHER);
-        fixture.scheduler.run();
+        operations.remove(OTHER);
+        scheduler.run();
         assertThat(told).containsExactly("turn");
         assertThat(place.isGranted()).isTrue();
     }
 
     @Test
     void ownNodeThatIsGone_isTold() {
-        fixture.operations.remove(own);
-        fixture.scheduler.run();
+        operations.remove(own);
+        scheduler.run();
         assertThat(told).containsExactly("vanished");
     }
 
@@ -95,9 +91,9 @@ class QueuePlaceTest {
     void afterwards_onlyTheHolderHearsOfTheNode() {
         place.leave(() -> told.add("the holder's"));
         assertThat(told).containsExactly("nobody is left");
-        fixture.operations.remove(OTHER);
-        fixture.operations.remove(own);
-        fixture.scheduler.run();
+        operations.remove(OTHER);
+        operations.remove(own);
+        scheduler.run();
         assertThat(told).containsExactly("nobody is left", "the holder's");
     }
 }

@@ -3,16 +3,12 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -29,18 +25,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who stands behind somebody who waits prepares for its turn while that one holds, so that an event alone grants it. */
-class QueueViewDepthTest {
+class QueueViewDepthTest extends AcquireFixture {
     private static final String SECOND = "lock-0000000001";
     private static final String THIRD = "lock-0000000002";
-
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
 
     private AcquireLoop behind(LockDriver driver, String... inFront) {
         List.of(inFront).forEach(operations::add);
         operations.count(10);
-        AcquireLoop loop = fixture.queueing(driver);
+        AcquireLoop loop = queueing(driver);
         assertWaits(loop);
         return loop;
     }
@@ -60,13 +52,6 @@ class QueueViewDepthTest {
         assertThat(operations.requests()).containsExactly(expected);
     }
 
-    private void assertGrantedOnAnother(AcquireLoop loop, String lost) {
-        assertThat(loop.outcome()).isNotDone();
-        scheduler.advance(Duration.ofSeconds(2));
-        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
-        fixture.assertNobodyWaits();
-    }
-
     @Test
     void behindTwo_eachEndIsToldByAnEvent_andNothingIsListed() {
         AcquireLoop loop = behind(OTHER, SECOND);
@@ -74,11 +59,11 @@ class QueueViewDepthTest {
         gone(OTHER);
         assertWaits(loop);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION);
-        assertThat(operations.watchedForDeletion()).as("our own first").containsExactly(fixture.newest(), SECOND);
+        assertThat(operations.watchedForDeletion()).as("our own first").containsExactly(newest(), SECOND);
         gone(SECOND);
         assertSent();
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     @Test
@@ -90,11 +75,11 @@ class QueueViewDepthTest {
         gone(SECOND);
         assertWaits(loop);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION, Request.LIST);
-        assertThat(operations.watchedForDeletion()).as("our own first").containsExactly(fixture.newest(), THIRD);
+        assertThat(operations.watchedForDeletion()).as("our own first").containsExactly(newest(), THIRD);
         gone(THIRD);
         assertSent();
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     @Test
@@ -102,8 +87,8 @@ class QueueViewDepthTest {
         AcquireLoop loop = behind(OTHER, SECOND);
         gone(OTHER, SECOND);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION);
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     @Test
@@ -111,8 +96,8 @@ class QueueViewDepthTest {
         AcquireLoop loop = behind(OTHER, SECOND, THIRD);
         gone(OTHER, SECOND, THIRD);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION, Request.LIST);
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     @Test
@@ -124,8 +109,8 @@ class QueueViewDepthTest {
         });
         gone(OTHER, SECOND);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION, Request.LIST);
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     @Test
@@ -134,14 +119,14 @@ class QueueViewDepthTest {
         gone(SECOND);
         assertWaits(loop);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION, Request.LIST, Request.WATCH_DELETION);
-        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
+        assertThat(operations.watchedForDeletion()).containsExactly(newest(), OTHER);
         gone(OTHER);
         assertWaits(loop);
         assertSent(Request.WATCH_DELETION);
         gone(THIRD);
         assertSent();
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     @ParameterizedTest
@@ -154,8 +139,8 @@ class QueueViewDepthTest {
         assertSent();
         assertWaits(loop);
         gone(OTHER, SECOND);
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     // ---- What must not be trusted.
@@ -164,13 +149,13 @@ class QueueViewDepthTest {
     @Tag("H25")
     void firstEventAfterAReconnect_isNotTrusted_andTheNextIs() {
         AcquireLoop loop = behind(OTHER, SECOND);
-        fixture.reconnect();
+        reconnect();
         gone(OTHER);
         assertSent(Request.MULTI, Request.LIST, Request.WATCH_DELETION, Request.WATCH_DELETION);
         assertWaits(loop);
         gone(SECOND);
         assertSent();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @ParameterizedTest
@@ -181,10 +166,10 @@ class QueueViewDepthTest {
         gone(OTHER, SECOND);
         assertWaits(loop);
         operations.requests();
-        fixture.reconnect();
+        reconnect();
         gone(THIRD);
         assertSent(Request.MULTI, Request.LIST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
@@ -196,15 +181,15 @@ class QueueViewDepthTest {
         operations.remove(OTHER);
         operations.remove(SECOND);
         scheduler.run();
-        fixture.become(State.DISCONNECTED);
-        fixture.become(State.CONNECTED);
+        become(State.DISCONNECTED);
+        become(State.CONNECTED);
         scheduler.advance(Duration.ofSeconds(2));
         assertWaits(loop);
-        assertThat(operations.watchedForDeletion()).containsExactlyInAnyOrder(fixture.newest(), THIRD);
+        assertThat(operations.watchedForDeletion()).containsExactlyInAnyOrder(newest(), THIRD);
         operations.requests();
         gone(THIRD);
         assertSent();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @ParameterizedTest
@@ -212,7 +197,7 @@ class QueueViewDepthTest {
     @Tag("H26")
     void ownNodeDeletedBeforeItPrepares_isNeverGrantedOn(boolean deep) {
         AcquireLoop loop = deep ? behind(OTHER, SECOND, THIRD) : behind(OTHER, THIRD);
-        String lost = fixture.newest();
+        String lost = newest();
         gone(lost, OTHER, SECOND, THIRD);
         assertGrantedOnAnother(loop, lost);
     }
@@ -222,7 +207,7 @@ class QueueViewDepthTest {
     @Tag("H26")
     void ownNodeDeletedAfterItHasPrepared_isNeverGrantedOn(boolean deep) {
         AcquireLoop loop = deep ? behind(OTHER, SECOND, THIRD) : behind(OTHER, THIRD);
-        String lost = fixture.newest();
+        String lost = newest();
         gone(OTHER, SECOND);
         assertWaits(loop);
         gone(lost, THIRD);
@@ -237,14 +222,13 @@ class QueueViewDepthTest {
         operations.add("write-0000000000");
         operations.add("write-0000000001");
         operations.count(10);
-        AcquireLoop writer = fixture.launched(
-                LockGroup.of(fixture.spec(ModeDriver.EXCLUSIVE).withNodesInFront("read-")), Mode.QUEUE);
+        AcquireLoop writer = launched(LockGroup.of(spec(ModeDriver.EXCLUSIVE).withNodesInFront("read-")), Mode.QUEUE);
         scheduler.run();
         assertThat(operations.watchedForDeletion()).containsExactly("write-0000000001");
         operations.requests();
         gone("write-0000000000", "write-0000000001");
         assertSent(Request.LIST);
-        fixture.assertGranted(writer);
+        assertGranted(writer);
     }
 
     /** A semaphore of three permits, served in order. */
@@ -277,7 +261,7 @@ class QueueViewDepthTest {
         AcquireLoop loop = behind(new Permits("one-"), "one-0000000000", "three-0000000001");
         assertThat(operations.watchedForDeletion()).contains("three-0000000001");
         gone("three-0000000001"); // it gives up, while the first one holds
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
@@ -293,7 +277,7 @@ class QueueViewDepthTest {
         assertWaits(loop);
         gone("one-0000000000");
         assertSent();
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 }

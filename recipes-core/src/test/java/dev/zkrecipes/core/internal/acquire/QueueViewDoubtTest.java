@@ -3,27 +3,22 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.LockNodeDriver;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,10 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What the view of a queue grants on an event alone, and what only on a new list. */
-class QueueViewDoubtTest {
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
+class QueueViewDoubtTest extends AcquireFixture {
 
     private static List<LockDriver> drivers() {
         return List.of(new MutexDriver(), new TestDriver("lock-"));
@@ -42,7 +34,7 @@ class QueueViewDoubtTest {
 
     private AcquireLoop waiting(LockDriver driver) {
         operations.add(OTHER);
-        AcquireLoop loop = fixture.queueing(driver);
+        AcquireLoop loop = queueing(driver);
         assertWaits(loop);
         operations.requests();
         return loop;
@@ -53,12 +45,12 @@ class QueueViewDoubtTest {
     @Tag("H25")
     void eventAfterAReconnect_grantsOnlyByAList(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
-        fixture.reconnect();
+        reconnect();
         assertThat(operations.requests()).as("a reconnect alone costs nothing").isEmpty();
         operations.remove(OTHER);
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @ParameterizedTest
@@ -66,29 +58,29 @@ class QueueViewDoubtTest {
     @Tag("H25")
     void eventWithoutAConnection_grantsOnlyByAListOnTheNext(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         operations.remove(OTHER);
         scheduler.advance(Duration.ofSeconds(5));
         assertThat(loop.outcome()).isNotDone();
         assertThat(operations.requests()).isEmpty();
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @ParameterizedTest
     @MethodSource("drivers")
     void listAfterAReconnect_makesEventsCertainAgain_forAllWaiters(LockDriver driver) {
         AcquireLoop first = waiting(driver);
-        AcquireLoop second = fixture.queueing(driver);
-        fixture.reconnect();
+        AcquireLoop second = queueing(driver);
+        reconnect();
         operations.remove(OTHER);
         scheduler.run();
         operations.requests();
-        Grant.of(fixture.assertGranted(first)).release();
+        Grant.of(assertGranted(first)).release();
         scheduler.run();
-        fixture.assertGranted(second);
+        assertGranted(second);
         assertThat(operations.requests()).containsExactly(Request.DELETE);
     }
 
@@ -97,14 +89,11 @@ class QueueViewDoubtTest {
     @Tag("H26")
     void ownNodeDeletedAndThenThePredecessor_isNeverGrantedOn(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
-        String lost = fixture.newest();
+        String lost = newest();
         operations.remove(lost);
         operations.remove(OTHER);
         scheduler.run();
-        assertThat(loop.outcome()).isNotDone();
-        scheduler.advance(Duration.ofSeconds(1));
-        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
-        fixture.assertNobodyWaits();
+        assertGrantedOnAnother(loop, lost);
     }
 
     @ParameterizedTest
@@ -112,18 +101,15 @@ class QueueViewDoubtTest {
     @Tag("H26")
     void deletedOwnNode_isNeverGranted_evenIfAReconnectReversesTheEvents(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
-        String lost = fixture.newest();
-        fixture.become(State.DISCONNECTED);
+        String lost = newest();
+        become(State.DISCONNECTED);
         operations.removeUntold(lost);
         operations.removeUntold(OTHER);
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         operations.tellRemoved(OTHER);
         operations.tellRemoved(lost);
         scheduler.run();
-        assertThat(loop.outcome()).isNotDone();
-        scheduler.advance(Duration.ofSeconds(1));
-        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
-        fixture.assertNobodyWaits();
+        assertGrantedOnAnother(loop, lost);
     }
 
     @ParameterizedTest
@@ -131,18 +117,18 @@ class QueueViewDoubtTest {
     @Tag("H26")
     void ownNodeMissingFromTheList_isGone_beforeItsWatchTells(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
-        String lost = fixture.newest();
-        fixture.become(State.DISCONNECTED);
+        String lost = newest();
+        become(State.DISCONNECTED);
         operations.removeUntold(lost);
         operations.removeUntold(OTHER);
-        fixture.become(State.CONNECTED);
+        become(State.CONNECTED);
         operations.tellRemoved(OTHER);
         scheduler.run();
         assertThat(loop.outcome()).isNotDone();
         operations.tellRemoved(lost); // on a watch that is dropped by now
         scheduler.advance(Duration.ofSeconds(1));
-        assertThat(fixture.ours()).hasSize(1).doesNotContain(lost);
-        fixture.assertGranted(loop);
+        assertThat(ours()).hasSize(1).doesNotContain(lost);
+        assertGranted(loop);
     }
 
     @ParameterizedTest
@@ -151,12 +137,12 @@ class QueueViewDoubtTest {
     void ownNodeNotKnownToBeWatched_isGrantedOnlyByAList(LockDriver driver) {
         operations.add(OTHER);
         operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1)); // the first, on our own
-        AcquireLoop loop = fixture.queueing(driver);
+        AcquireLoop loop = queueing(driver);
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.LIST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @ParameterizedTest
@@ -166,14 +152,12 @@ class QueueViewDoubtTest {
         operations.add(OTHER);
         operations.refuse(Request.WATCH_DELETION, Code.NONODE);
         operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1));
-        AcquireLoop loop = fixture.queueing(driver);
-        String lost = fixture.newest();
+        AcquireLoop loop = queueing(driver);
+        String lost = newest();
         operations.removeUntold(lost);
         operations.remove(OTHER);
         scheduler.run();
-        assertThat(loop.outcome()).isNotDone();
-        scheduler.advance(Duration.ofSeconds(2));
-        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
+        assertGrantedOnAnother(loop, lost);
     }
 
     @ParameterizedTest
@@ -182,35 +166,35 @@ class QueueViewDoubtTest {
     void ownNodeWithALostWatch_isGrantedOnlyByAList(LockDriver driver) {
         operations.add(OTHER);
         operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
-        AcquireLoop loop = fixture.queueing(driver);
+        AcquireLoop loop = queueing(driver);
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.LIST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @ParameterizedTest
     @MethodSource("drivers")
     void unwatchedNodesInFront_areListedOnce(LockDriver driver) {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(driver);
+        AcquireLoop first = queueing(driver);
         List<String> between = List.of("lock-0000000050", "lock-0000000051", "lock-0000000052");
         between.forEach(operations::add);
         operations.count(52);
-        AcquireLoop second = fixture.queueing(new MutexDriver());
+        AcquireLoop second = queueing(new MutexDriver());
         between.forEach(operations::remove);
         scheduler.run();
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
-        Grant.of(fixture.assertGranted(first)).release();
+        Grant.of(assertGranted(first)).release();
         scheduler.run();
         assertThat(operations.requests())
                 .filteredOn(request -> request == Request.LIST)
                 .as("not one for each of them")
                 .hasSizeLessThanOrEqualTo(1);
-        fixture.assertGranted(second);
+        assertGranted(second);
     }
 
     @Test
@@ -220,8 +204,8 @@ class QueueViewDoubtTest {
             operations.remove(OTHER);
             return names;
         });
-        AcquireLoop loop = fixture.queueing(new MutexDriver());
-        fixture.assertGranted(loop);
+        AcquireLoop loop = queueing(new MutexDriver());
+        assertGranted(loop);
         assertThat(operations.requests())
                 .containsExactly(Request.CREATE, Request.LIST, Request.WATCH_DELETION, Request.WATCH_DELETION);
     }
@@ -229,8 +213,8 @@ class QueueViewDoubtTest {
     // ---- Predecessors of the same session: its end deletes all its nodes, in any order.
 
     private AcquireLoop behindOurOwn(LockDriver driver) {
-        fixture.assertGranted(fixture.queueing(new MutexDriver()));
-        AcquireLoop second = fixture.queueing(driver);
+        assertGranted(queueing(new MutexDriver()));
+        AcquireLoop second = queueing(driver);
         assertWaits(second);
         operations.requests();
         return second;
@@ -242,11 +226,11 @@ class QueueViewDoubtTest {
     void deletedNodeOfOurOwn_isNoGrant_beforeTheServerConfirmsItInThisSession(LockDriver driver) {
         AcquireLoop second = behindOurOwn(driver);
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1)); // of the holder, who has lost it
-        operations.remove(fixture.ours().get(0));
+        operations.remove(ours().get(0));
         scheduler.run();
         assertWaits(second);
         scheduler.advance(Duration.ofSeconds(1));
-        fixture.assertGranted(second);
+        assertGranted(second);
     }
 
     @ParameterizedTest
@@ -254,24 +238,23 @@ class QueueViewDoubtTest {
     @Tag("H01")
     void nodesDeletedWithTheirSession_grantNobody(LockDriver driver) {
         AcquireLoop second = behindOurOwn(driver);
-        String old = fixture.newest();
+        String old = newest();
         operations.refuse(Request.DELETE, Code.SESSIONEXPIRED);
-        List<String> ours = fixture.ours();
+        List<String> ours = ours();
         ours.forEach(operations::removeUntold);
         operations.tellRemoved(ours.get(0));
         scheduler.run();
         assertThat(second.outcome()).isNotDone();
-        fixture.become(State.EXPIRED);
-        scheduler.advance(Duration.ofSeconds(5));
-        assertThat(LockPath.name(fixture.assertGranted(second).nodePath())).isNotEqualTo(old);
+        become(State.EXPIRED);
+        assertGrantedOnAnother(second, old);
     }
 
     // ---- Nodes that appear in front (law 3).
 
     private AcquireLoop behindAWriter(ModeDriver driver) {
         operations.add("write-0000000000");
-        LockSpec spec = fixture.spec(driver).withNodesInFront("read-");
-        AcquireLoop loop = fixture.launched(LockGroup.of(spec), Mode.QUEUE);
+        LockSpec spec = spec(driver).withNodesInFront("read-");
+        AcquireLoop loop = launched(LockGroup.of(spec), Mode.QUEUE);
         scheduler.run();
         operations.requests();
         return loop;
@@ -284,7 +267,7 @@ class QueueViewDoubtTest {
         operations.remove("write-0000000000");
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.LIST);
-        fixture.assertGranted(writer);
+        assertGranted(writer);
     }
 
     @Test
@@ -295,10 +278,10 @@ class QueueViewDoubtTest {
         operations.remove("write-0000000000");
         scheduler.run();
         assertWaits(writer);
-        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), "read-0000000000");
+        assertThat(operations.watchedForDeletion()).containsExactly(newest(), "read-0000000000");
         operations.remove("read-0000000000");
         scheduler.run();
-        fixture.assertGranted(writer);
+        assertGranted(writer);
     }
 
     @Test
@@ -309,14 +292,14 @@ class QueueViewDoubtTest {
         operations.remove("write-0000000000");
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
-        fixture.assertGranted(reader);
+        assertGranted(reader);
     }
 
     // ---- Nodes that enter later than others of this client that stand behind them.
 
     private AcquireLoop settling() {
         operations.loseAnswerOf(Request.CREATE);
-        return fixture.queueing(new MutexDriver());
+        return queueing(new MutexDriver());
     }
 
     @ParameterizedTest
@@ -326,19 +309,19 @@ class QueueViewDoubtTest {
         operations.add(OTHER);
         scheduler.run();
         AcquireLoop late = settling();
-        AcquireLoop behind = fixture.queueing(driver);
-        AcquireLoop last = fixture.queueing(driver);
+        AcquireLoop behind = queueing(driver);
+        AcquireLoop last = queueing(driver);
         scheduler.advance(Duration.ofSeconds(1));
         assertWaits(late);
         assertWaits(behind);
         operations.remove(OTHER);
         scheduler.run();
-        Grant.of(fixture.assertGranted(late)).release();
+        Grant.of(assertGranted(late)).release();
         scheduler.run();
-        Grant.of(fixture.assertGranted(behind)).release();
+        Grant.of(assertGranted(behind)).release();
         scheduler.run();
-        fixture.assertGranted(last);
-        fixture.assertNobodyWaits();
+        assertGranted(last);
+        assertNobodyWaits();
     }
 
     @Test
@@ -347,37 +330,20 @@ class QueueViewDoubtTest {
         operations.add(OTHER);
         scheduler.run();
         AcquireLoop late = settling();
-        AcquireLoop behind = fixture.queueing(new MutexDriver());
+        AcquireLoop behind = queueing(new MutexDriver());
         operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(3)); // the one that shows the late one's node
         scheduler.advance(Duration.ofSeconds(1));
-        AcquireLoop meanwhile = fixture.queueing(new MutexDriver());
+        AcquireLoop meanwhile = queueing(new MutexDriver());
         scheduler.advance(Duration.ofSeconds(3));
         operations.remove(OTHER);
         for (AcquireLoop loop : List.of(late, behind, meanwhile)) {
             scheduler.run();
-            Grant.of(fixture.assertGranted(loop)).release();
+            Grant.of(assertGranted(loop)).release();
         }
-        fixture.assertLeftNothing();
+        assertLeftNothing();
     }
 
-    /** A mutex that does not say that it serves in order, so what is in front of the one in front is not looked at. */
-    private record Nearest() implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
-    }
-
+    /** The driver does not say that it serves in order, so what is in front of the one in front is not looked at. */
     @Test
     @Tag("H26")
     void unwatchedOwnNode_deletedDuringTheProof_isNotGranted() {
@@ -387,8 +353,9 @@ class QueueViewDoubtTest {
         operations.count(10);
         scheduler.run();
         scheduler.advance(operations.sessionTimeout()); // so that a proof is soon not fresh any more
-        AcquireLoop loop = fixture.queueing(new Nearest());
-        String lost = fixture.newest();
+        LockNodeDriver nearest = (predecessors, self) -> Decision.grantedIfFirst(predecessors);
+        AcquireLoop loop = queueing(nearest);
+        String lost = newest();
         assertThat(operations.watchedForDeletion()).doesNotContain(lost);
         scheduler.advance(Duration.ofMillis(1200));
         operations.removeUntold(OTHER);
@@ -400,7 +367,6 @@ class QueueViewDoubtTest {
         scheduler.advance(Duration.ofMillis(101));
         assertThat(loop.isIn(AcquireLoop.Step.PROVING)).isTrue();
         operations.remove(lost);
-        scheduler.advance(Duration.ofSeconds(1));
-        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
+        assertGrantedOnAnother(loop, lost);
     }
 }

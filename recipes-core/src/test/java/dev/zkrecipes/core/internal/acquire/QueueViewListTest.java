@@ -3,9 +3,6 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockOptions;
@@ -25,13 +22,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Which list of a path counts. */
-class QueueViewListTest {
+class QueueViewListTest extends AcquireFixture {
     private static final Duration MOMENT = Duration.ofSeconds(1);
     private static final String FIRST = "lock-0000000001";
     private static final String SECOND = "lock-0000000002";
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final LockSpec spec = fixture.spec(new MutexDriver());
+    private final LockSpec spec = spec(new MutexDriver());
 
     private static ChildrenSnapshot list(long turn, String... names) {
         return ChildrenSnapshot.of(
@@ -39,9 +35,9 @@ class QueueViewListTest {
     }
 
     private QueueView begun(ChildrenSnapshot list) {
-        AcquireLoop loop = fixture.launched(Mode.QUEUE);
-        fixture.scheduler.run();
-        return new QueueView(fixture.assertGranted(loop).session(), PATH, list, fixture.engine.cleaner(), () -> {});
+        AcquireLoop loop = launched(Mode.QUEUE);
+        scheduler.run();
+        return new QueueView(assertGranted(loop).session(), PATH, list, engine.cleaner(), () -> {});
     }
 
     private boolean shows(QueueView seen, String name) {
@@ -61,22 +57,21 @@ class QueueViewListTest {
     @Test
     @Tag("H107")
     void requestThatQueuesBetweenTheListsOfOthers_isNotForgotten() {
-        fixture.operations.add(PATH, OTHER);
-        fixture.operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
-        fixture.operations.delayAnswerOf(Request.LIST, Duration.ZERO); // of the one that is lost
-        fixture.operations.delayAnswerOf(Request.LIST, MOMENT);
-        AcquireLoop both =
-                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/another", PATH), Mode.QUEUE);
-        fixture.scheduler.advance(MOMENT.dividedBy(2));
-        AcquireLoop next = fixture.queueing();
+        operations.add(PATH, OTHER);
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        operations.delayAnswerOf(Request.LIST, Duration.ZERO); // of the one that is lost
+        operations.delayAnswerOf(Request.LIST, MOMENT);
+        AcquireLoop both = launched(together(LockOptions.defaults(), "/locks/another", PATH), Mode.QUEUE);
+        scheduler.advance(MOMENT.dividedBy(2));
+        AcquireLoop next = queueing();
         assertWaits(next);
-        fixture.scheduler.advance(MOMENT);
+        scheduler.advance(MOMENT);
         assertWaits(both);
         both.giveUp();
-        fixture.scheduler.run();
-        fixture.operations.remove(OTHER);
-        fixture.scheduler.run();
-        fixture.assertGranted(next);
+        scheduler.run();
+        operations.remove(OTHER);
+        scheduler.run();
+        assertGranted(next);
     }
 
     @Test

@@ -3,15 +3,11 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -31,21 +27,18 @@ import org.junit.jupiter.api.Test;
  * {@code WatchLookTest} for the look itself.
  */
 @Tag("H120")
-class QueueViewLookTest {
+class QueueViewLookTest extends AcquireFixture {
     private static final Duration LEAST = Duration.ofMinutes(1);
     private static final Duration MOST = Duration.ofSeconds(75);
     private static final Duration A_MOMENT = Duration.ofMillis(1);
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
     private final LockDriver mutex = new MutexDriver();
 
     @Test
     void waitersOfAPath_shareOneSmallRead_onceInAMinuteAndABit() {
         operations.add(OTHER);
         for (int i = 0; i < 10; i++) {
-            fixture.queueing(mutex);
+            queueing(mutex);
         }
         scheduler.advance(Duration.ofSeconds(30)); // what they watch is set
         operations.requests();
@@ -61,7 +54,7 @@ class QueueViewLookTest {
     void readersBehindOneWriter_shareOneRead() {
         operations.add("write-0000000000");
         for (int i = 0; i < 5; i++) {
-            fixture.queueing(ModeDriver.SHARED);
+            queueing(ModeDriver.SHARED);
         }
         scheduler.advance(Duration.ofSeconds(30));
         operations.requests();
@@ -76,8 +69,8 @@ class QueueViewLookTest {
     @Test
     void pathsOfASession_shareOneRead() {
         operations.add(OTHER);
-        fixture.launched(LockGroup.of(fixture.specAt("/locks/a", mutex, LockOptions.defaults())), Mode.QUEUE);
-        fixture.launched(LockGroup.of(fixture.specAt("/locks/b", mutex, LockOptions.defaults())), Mode.QUEUE);
+        launched(LockGroup.of(specAt("/locks/a", mutex, LockOptions.defaults())), Mode.QUEUE);
+        launched(LockGroup.of(specAt("/locks/b", mutex, LockOptions.defaults())), Mode.QUEUE);
         scheduler.advance(Duration.ofSeconds(30));
         operations.requests();
         scheduler.advance(MOST.minusSeconds(30));
@@ -87,86 +80,86 @@ class QueueViewLookTest {
     @Test
     void predecessorThatIsGoneUntold_isFound_andTheWaiterGranted() {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(mutex);
-        AcquireLoop second = fixture.queueing(mutex);
+        AcquireLoop first = queueing(mutex);
+        AcquireLoop second = queueing(mutex);
         operations.removeUntold(OTHER);
         scheduler.advance(LEAST.minus(A_MOMENT));
         assertWaits(first);
         scheduler.advance(MOST.minus(LEAST));
-        fixture.assertGranted(first);
+        assertGranted(first);
         assertWaits(second);
         assertThat(operations.dropped())
                 .as("what the client would keep for ever")
                 .containsExactly(OTHER);
-        fixture.assertGranted(first).endAtOnce("the test is over");
+        assertGranted(first).endAtOnce("the test is over");
         scheduler.run();
-        fixture.assertGranted(second);
+        assertGranted(second);
     }
 
     /** The one that is gone may be our own as well: nothing is granted without a list. */
     @Test
     void ownNodeThatIsGoneUntoldToo_isFoundBeforeAGrant() {
         operations.add(OTHER);
-        AcquireLoop loop = fixture.queueing(mutex);
-        String lost = fixture.newest();
+        AcquireLoop loop = queueing(mutex);
+        String lost = newest();
         operations.removeUntold(lost);
         operations.removeUntold(OTHER);
         scheduler.advance(MOST.plusSeconds(2));
-        assertThat(fixture.assertGranted(loop).nodePath()).doesNotEndWith(lost);
+        assertThat(assertGranted(loop).nodePath()).doesNotEndWith(lost);
     }
 
     @Test
     void predecessorThatMayNotBeRead_failsAllWhoWaitForIt_byName() {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(mutex);
-        AcquireLoop second = fixture.queueing(mutex);
+        AcquireLoop first = queueing(mutex);
+        AcquireLoop second = queueing(mutex);
         operations.hide(OTHER);
         scheduler.advance(MOST);
-        fixture.assertFailed(first, LockAccessException.class, "refused to watch " + PATH + "/" + OTHER + " (NOAUTH)");
-        fixture.assertFailed(second, LockAccessException.class, PATH + "/" + OTHER);
+        assertFailed(first, LockAccessException.class, "refused to watch " + PATH + "/" + OTHER + " (NOAUTH)");
+        assertFailed(second, LockAccessException.class, PATH + "/" + OTHER);
     }
 
     @Test
     void ruleThatHasChangedUntold_isReadAgain_andDecides() {
         AtomicInteger limit = new AtomicInteger(1);
         operations.add(OTHER);
-        AcquireLoop loop = fixture.queueing(new LimitDriver(limit));
+        AcquireLoop loop = queueing(new LimitDriver(limit));
         limit.set(2);
         operations.changeUntold();
         operations.requests();
         scheduler.advance(MOST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
         assertThat(operations.requests()).contains(Request.LOOK, Request.WATCH, Request.LIST);
     }
 
     @Test
     void ruleThatMayNotBeRead_failsWhoDecidesByIt_byName() {
         operations.add(OTHER);
-        AcquireLoop loop = fixture.queueing(new LimitDriver(new AtomicInteger(1)));
+        AcquireLoop loop = queueing(new LimitDriver(new AtomicInteger(1)));
         operations.hide(LockPath.name(PATH));
         scheduler.advance(MOST);
-        fixture.assertFailed(loop, LockAccessException.class, "refused to watch " + PATH + " (NOAUTH)");
+        assertFailed(loop, LockAccessException.class, "refused to watch " + PATH + " (NOAUTH)");
     }
 
     @Test
     void lookWithoutAnAnswer_isRepeatedTheNextTime() {
         operations.add(OTHER);
-        AcquireLoop loop = fixture.queueing(mutex);
+        AcquireLoop loop = queueing(mutex);
         operations.refuse(Request.LOOK, Code.CONNECTIONLOSS);
         operations.removeUntold(OTHER);
         scheduler.advance(MOST);
         assertWaits(loop);
         scheduler.advance(MOST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
     void withoutAConnection_nobodyLooks() {
         operations.add(OTHER);
-        fixture.queueing(mutex);
+        queueing(mutex);
         scheduler.advance(LEAST.minusSeconds(1));
         operations.requests();
-        fixture.become(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         scheduler.advance(MOST.minus(LEAST).plusSeconds(5)); // less than after which a client gives its handle up
         assertThat(operations.requests()).isEmpty();
     }
@@ -176,10 +169,10 @@ class QueueViewLookTest {
         scheduler.run();
         int before = scheduler.timers();
         operations.add(OTHER);
-        List<AcquireLoop> loops = List.of(fixture.queueing(mutex), fixture.queueing(mutex));
+        List<AcquireLoop> loops = List.of(queueing(mutex), queueing(mutex));
         loops.forEach(AcquireLoop::giveUp);
         scheduler.run();
-        fixture.assertLeftNothing();
+        assertLeftNothing();
         assertThat(scheduler.timers()).isEqualTo(before);
     }
 }

@@ -3,14 +3,12 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.LockNodeDriver;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -23,23 +21,21 @@ import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Drivers whose rule is data of the path, and several locks that are waited for as one. */
-class QueueViewRuleTest {
+class QueueViewRuleTest extends AcquireFixture {
     private static final String X = "/locks/x";
     private static final String Y = "/locks/y";
     private static final String IN_X = "lock-0000000000";
     private static final String IN_Y = "lock-0000000001";
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
     private final AtomicInteger limit = new AtomicInteger(2);
     private final LockDriver limited = new LimitDriver(limit);
 
@@ -49,14 +45,14 @@ class QueueViewRuleTest {
     }
 
     private AcquireLoop queueing(LockSpec... specs) {
-        AcquireLoop loop = fixture.launched(LockGroup.together(List.of(specs), LockOptions.defaults()), Mode.QUEUE);
+        AcquireLoop loop = launched(LockGroup.together(List.of(specs), LockOptions.defaults()), Mode.QUEUE);
         scheduler.run();
         operations.requests();
         return loop;
     }
 
     private LockSpec spec(String path, LockDriver driver) {
-        return fixture.specAt(path, driver, LockOptions.defaults());
+        return specAt(path, driver, LockOptions.defaults());
     }
 
     private void occupyTwice() {
@@ -74,26 +70,26 @@ class QueueViewRuleTest {
     @Test
     void changedRule_putsAllWaitersInDoubt_andOneListDecides() {
         occupyTwice();
-        AcquireLoop first = fixture.queueing(limited);
-        AcquireLoop second = fixture.queueing(limited);
-        AcquireLoop third = fixture.queueing(limited);
+        AcquireLoop first = queueing(limited);
+        AcquireLoop second = queueing(limited);
+        AcquireLoop third = queueing(limited);
         operations.requests();
         changeLimit(4, PATH);
         scheduler.run();
         assertThat(operations.requests())
                 .startsWith(Request.WATCH, Request.LIST)
                 .hasSize(2);
-        fixture.assertGranted(first);
-        fixture.assertGranted(second);
+        assertGranted(first);
+        assertGranted(second);
         assertWaits(third);
     }
 
     @Test
     void unchangedRuleReadAgain_changesNothing() {
         occupyTwice();
-        AcquireLoop loop = fixture.queueing(limited);
+        AcquireLoop loop = queueing(limited);
         operations.requests();
-        fixture.queueing(limited);
+        queueing(limited);
         assertThat(operations.requests()).doesNotContain(Request.WATCH);
         assertWaits(loop);
     }
@@ -101,43 +97,43 @@ class QueueViewRuleTest {
     @Test
     void eventDuringTheReadOfTheRule_isNotDecidedByTheOldRule() {
         occupyTwice();
-        AcquireLoop loop = fixture.queueing(limited);
+        AcquireLoop loop = queueing(limited);
         changeLimit(1, PATH);
         operations.remove(IN_X);
         scheduler.run();
         assertWaits(loop);
         operations.remove(IN_Y);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
     void newRuleInTheListOfAnotherRequest_isNotMissed() {
         occupyTwice();
-        AcquireLoop first = fixture.queueing(limited);
+        AcquireLoop first = queueing(limited);
         operations.delayAnswerOf(Request.WATCH, Duration.ofMillis(50));
         changeLimit(3, PATH);
-        AcquireLoop second = fixture.queueing(limited); // whose list comes before the answer to the read
+        AcquireLoop second = queueing(limited); // whose list comes before the answer to the read
         scheduler.advance(Duration.ofSeconds(1));
-        fixture.assertGranted(first);
+        assertGranted(first);
         assertWaits(second);
     }
 
     @Test
     void listWithoutTheRule_leavesNobodyUnderAnOldOne() {
         occupyTwice();
-        AcquireLoop loop = fixture.queueing(limited);
-        AcquireLoop other = fixture.queueing(new MutexDriver()); // asks for no data
+        AcquireLoop loop = queueing(limited);
+        AcquireLoop other = queueing(new MutexDriver()); // asks for no data
         changeLimit(3, PATH);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
         assertWaits(other);
     }
 
     @Test
     void ruleThatChangesDuringTheProof_decides() {
         occupyTwice();
-        AcquireLoop loop = fixture.queueing(limited);
+        AcquireLoop loop = queueing(limited);
         scheduler.advance(operations.sessionTimeout()); // so that a grant needs a proof
         operations.delayAnswerOf(Request.MULTI, Duration.ofMillis(50));
         operations.remove(IN_X);
@@ -148,19 +144,19 @@ class QueueViewRuleTest {
         assertWaits(loop);
         operations.remove(IN_Y);
         scheduler.advance(Duration.ofSeconds(1));
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
     void unreadableRule_failsAllItsWaiters() {
         occupyTwice();
-        AcquireLoop first = fixture.queueing(limited);
-        AcquireLoop second = fixture.queueing(limited);
+        AcquireLoop first = queueing(limited);
+        AcquireLoop second = queueing(limited);
         operations.refuse(Request.WATCH, Code.NOAUTH);
         changeLimit(3, PATH);
         scheduler.run();
-        fixture.assertFailed(first, LockAccessException.class, "watch " + PATH);
-        fixture.assertFailed(second, LockAccessException.class, "watch " + PATH);
+        assertFailed(first, LockAccessException.class, "watch " + PATH);
+        assertFailed(second, LockAccessException.class, "watch " + PATH);
         List<Throwable> told = Stream.of(first, second)
                 .map(loop -> loop.outcome().handle((grants, failure) -> failure).join())
                 .toList();
@@ -170,24 +166,24 @@ class QueueViewRuleTest {
     @Test
     void ruleNobodyWaitsUnder_isWatchedAWhile_andNotForEver() {
         occupyTwice();
-        fixture.queueing(limited).giveUp();
+        queueing(limited).giveUp();
         scheduler.run();
         assertThat(operations.watched()).containsExactly(LockPath.name(PATH));
-        fixture.assertLeftNothing();
+        assertLeftNothing();
     }
 
     @Test
     void recreatedPath_isWatchedAgain() {
         occupyTwice();
-        AcquireLoop loop = fixture.queueing(limited);
+        AcquireLoop loop = queueing(limited);
         operations.remove(LockPath.name(PATH)); // cannot be while our node is there, which goes first
-        operations.remove(fixture.newest());
+        operations.remove(newest());
         scheduler.advance(Duration.ofSeconds(1));
         assertWaits(loop);
         assertThat(operations.watched()).contains(LockPath.name(PATH));
         changeLimit(3, PATH);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     // ---- Several as one.
@@ -203,22 +199,22 @@ class QueueViewRuleTest {
         operations.remove(IN_Y);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
-        fixture.assertGranted(loop);
-        fixture.assertNobodyWaits();
+        assertGranted(loop);
+        assertNobodyWaits();
     }
 
     @Test
     void severalAsOne_enterAgainTogether() {
         occupyBoth();
         AcquireLoop loop = queueing(spec(X, new MutexDriver()), spec(Y, new MutexDriver()));
-        List<String> lost = fixture.ours();
+        List<String> lost = ours();
         operations.remove(lost.get(1));
         scheduler.advance(Duration.ofSeconds(1));
-        assertThat(fixture.ours()).hasSize(2).doesNotContainAnyElementsOf(lost);
+        assertThat(ours()).hasSize(2).doesNotContainAnyElementsOf(lost);
         operations.remove(IN_Y);
         operations.remove(IN_X);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
@@ -227,7 +223,7 @@ class QueueViewRuleTest {
         occupyBoth();
         AcquireLoop loop = queueing(spec(X, new MutexDriver()), spec(Y, new MutexDriver()));
         AcquireLoop behind = queueing(spec(X, new MutexDriver()));
-        fixture.reconnect();
+        reconnect();
         operations.remove(IN_X);
         scheduler.run();
         assertWaits(loop);
@@ -236,34 +232,24 @@ class QueueViewRuleTest {
         assertWaits(loop);
         operations.remove(IN_Y);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
-    @Test
-    void firstOfSeveral_grantedByAnEvent_letsInThoseThatMayShare() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void firstOfSeveral_letsInThoseThatMayShare(boolean isGrantedByAList) {
         operations.add(X, "write-0000000000");
         operations.add(Y, IN_Y);
         operations.count(1);
         AcquireLoop loop = queueing(spec(X, ModeDriver.SHARED), spec(Y, new MutexDriver()));
         AcquireLoop beside = queueing(spec(X, ModeDriver.SHARED));
+        if (isGrantedByAList) {
+            reconnect();
+        }
         operations.remove("write-0000000000");
         scheduler.run();
         assertWaits(loop);
-        fixture.assertGranted(beside);
-    }
-
-    @Test
-    void firstOfSeveral_grantedByAList_letsInThoseThatMayShare() {
-        operations.add(X, "write-0000000000");
-        operations.add(Y, IN_Y);
-        operations.count(1);
-        AcquireLoop loop = queueing(spec(X, ModeDriver.SHARED), spec(Y, new MutexDriver()));
-        AcquireLoop beside = queueing(spec(X, ModeDriver.SHARED));
-        fixture.reconnect();
-        operations.remove("write-0000000000");
-        scheduler.run();
-        assertWaits(loop);
-        fixture.assertGranted(beside);
+        assertGranted(beside);
     }
 
     @Test
@@ -279,7 +265,7 @@ class QueueViewRuleTest {
         assertWaits(loop);
         operations.remove(IN_X);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
@@ -294,14 +280,14 @@ class QueueViewRuleTest {
         assertWaits(loop);
         operations.remove(IN_Y);
         scheduler.run();
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     @Test
     @Tag("H26")
     void severalAsOne_areGrantedOnlyByAListUntilAllTheirNodesAreWatched() {
         occupyBoth();
-        AcquireLoop loop = fixture.launched(
+        AcquireLoop loop = launched(
                 LockGroup.together(
                         List.of(spec(X, new MutexDriver()), spec(Y, new MutexDriver())), LockOptions.defaults()),
                 Mode.QUEUE);
@@ -312,16 +298,11 @@ class QueueViewRuleTest {
         operations.remove(IN_Y);
         scheduler.run();
         assertThat(operations.requests()).contains(Request.LIST);
-        fixture.assertGranted(loop);
+        assertGranted(loop);
     }
 
     /** Lets in as many as the data of the path says. */
-    private record ByData(int limit) implements SharedRuleDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
+    private record ByData(int limit) implements SharedRuleDriver, LockNodeDriver {
         @Override
         public byte[] initialRule() {
             return new byte[] {1};
@@ -330,11 +311,6 @@ class QueueViewRuleTest {
         @Override
         public LockDriver under(byte[] rule) {
             return new ByData(rule[0]);
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
         }
 
         @Override
@@ -354,7 +330,7 @@ class QueueViewRuleTest {
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
         operations.delayAnswerOf(Request.LIST, Duration.ZERO); // of the one that is lost
         operations.delayAnswerOf(Request.LIST, moment);
-        AcquireLoop both = fixture.launched(
+        AcquireLoop both = launched(
                 LockGroup.together(List.of(spec(Y, new MutexDriver()), inX), LockOptions.defaults()), Mode.QUEUE);
         scheduler.advance(moment.dividedBy(2));
         AcquireLoop behind = queueing(inX);
@@ -368,6 +344,6 @@ class QueueViewRuleTest {
         assertWaits(both);
         operations.remove(IN_X);
         scheduler.advance(moment);
-        fixture.assertGranted(both);
+        assertGranted(both);
     }
 }

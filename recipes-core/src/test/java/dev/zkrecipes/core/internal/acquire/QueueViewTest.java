@@ -3,17 +3,13 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
@@ -31,63 +27,61 @@ import java.util.Optional;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whom the view of a queue decides for, what is watched for them, and what that costs. */
-class QueueViewTest {
+class QueueViewTest extends AcquireFixture {
     private static final String WRITER = "write-0000000000";
 
-    private final AcquireFixture fixture = new AcquireFixture();
-    private final ManualScheduler scheduler = fixture.scheduler;
-    private final ScriptedOperations operations = fixture.operations;
     private final LockDriver mutex = new MutexDriver();
 
     private void release(AcquireLoop loop) {
-        Grant.of(fixture.assertGranted(loop)).release();
+        Grant.of(assertGranted(loop)).release();
         scheduler.run();
     }
 
     @Test
     void ofThoseServedInOrder_onlyTheFirstHasItsPredecessorsWatched() {
         operations.add(OTHER);
-        fixture.queueing(mutex);
+        queueing(mutex);
         assertThat(operations.requests())
                 .containsExactly(Request.CREATE, Request.LIST, Request.WATCH_DELETION, Request.WATCH_DELETION);
-        assertThat(operations.watchedForDeletion()).as("our own first").containsExactly(fixture.newest(), OTHER);
+        assertThat(operations.watchedForDeletion()).as("our own first").containsExactly(newest(), OTHER);
         for (int i = 0; i < 2; i++) {
-            fixture.queueing(mutex);
+            queueing(mutex);
             assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST);
         }
-        assertThat(operations.watchedForDeletion())
-                .containsExactly(fixture.ours().get(0), OTHER);
+        assertThat(operations.watchedForDeletion()).containsExactly(ours().get(0), OTHER);
     }
 
     @Test
     @Tag("H26")
     void ownNodesOfThoseNotNextInLine_areWatchedInAWhile() {
         operations.add(OTHER);
-        fixture.queueing(mutex);
-        fixture.queueing(mutex);
-        AcquireLoop left = fixture.queueing(mutex);
+        queueing(mutex);
+        queueing(mutex);
+        AcquireLoop left = queueing(mutex);
         operations.requests();
         left.giveUp();
-        scheduler.advance(fixture.timeout.dividedBy(6).minusMillis(1));
+        scheduler.advance(timeout.dividedBy(6).minusMillis(1));
         assertThat(operations.requests()).containsExactly(Request.DELETE);
-        scheduler.advance(fixture.timeout.dividedBy(6));
+        scheduler.advance(timeout.dividedBy(6));
         assertThat(operations.requests()).contains(Request.WATCH_DELETION);
-        assertThat(operations.watchedForDeletion()).contains(fixture.ours().get(1));
+        assertThat(operations.watchedForDeletion()).contains(ours().get(1));
     }
 
     @Test
     void predecessorsOfTheNext_areWatchedWhenItIsFirst() {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(mutex);
+        AcquireLoop first = queueing(mutex);
         operations.add("lock-0000000050");
         operations.count(50);
-        AcquireLoop second = fixture.queueing(mutex);
-        String ofFirst = fixture.ours().get(0);
+        AcquireLoop second = queueing(mutex);
+        String ofFirst = ours().get(0);
         operations.remove(OTHER);
         scheduler.run();
-        fixture.assertGranted(first);
+        assertGranted(first);
         assertThat(operations.watchedForDeletion())
                 .as("what the one in front of it waits for")
                 .containsExactly(ofFirst);
@@ -95,18 +89,18 @@ class QueueViewTest {
         assertWaits(second);
         assertThat(operations.watchedForDeletion())
                 .as("its own node is watched when it is next in line")
-                .containsExactly(fixture.newest(), "lock-0000000050");
+                .containsExactly(newest(), "lock-0000000050");
         operations.remove("lock-0000000050");
         scheduler.run();
-        fixture.assertGranted(second);
+        assertGranted(second);
     }
 
     @Test
     void nextInOrder_takesOverTheWatchOnTheNewHolder() {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(mutex);
-        AcquireLoop second = fixture.queueing(mutex);
-        List<String> ours = fixture.ours();
+        AcquireLoop first = queueing(mutex);
+        AcquireLoop second = queueing(mutex);
+        List<String> ours = ours();
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
@@ -115,57 +109,57 @@ class QueueViewTest {
         assertThat(operations.watchedForDeletion()).containsExactlyElementsOf(ours);
         assertThat(operations.dropped()).isEmpty();
         release(first);
-        fixture.assertGranted(second);
+        assertGranted(second);
         assertThat(operations.requests()).as("of the release").containsExactly(Request.DELETE);
         assertThat(operations.dropped()).as("by the second, granted").isEmpty();
-        fixture.assertNobodyWaits();
+        assertNobodyWaits();
     }
 
     @Test
     @Tag("H29")
     void nextInOrder_takesOverTheWatchesOfAnAbandonedRequest() {
         operations.add(WRITER);
-        AcquireLoop first = fixture.queueing(ModeDriver.SHARED);
-        AcquireLoop second = fixture.queueing(ModeDriver.SHARED);
+        AcquireLoop first = queueing(ModeDriver.SHARED);
+        AcquireLoop second = queueing(ModeDriver.SHARED);
         operations.requests();
         first.giveUp();
         scheduler.run();
         assertThat(operations.requests()).containsExactlyInAnyOrder(Request.DELETE, Request.WATCH_DELETION);
         assertThat(operations.dropped()).isEmpty();
-        assertThat(operations.watchedForDeletion()).containsExactly(WRITER, fixture.newest());
+        assertThat(operations.watchedForDeletion()).containsExactly(WRITER, newest());
         operations.remove(WRITER);
         scheduler.run();
-        fixture.assertGranted(second);
+        assertGranted(second);
     }
 
     @Test
     void givingUpBetweenOthers_disturbsNobody() {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(mutex);
-        AcquireLoop second = fixture.queueing(mutex);
-        AcquireLoop third = fixture.queueing(mutex);
+        AcquireLoop first = queueing(mutex);
+        AcquireLoop second = queueing(mutex);
+        AcquireLoop third = queueing(mutex);
         second.giveUp();
         scheduler.run();
         operations.remove(OTHER);
         scheduler.run();
         assertWaits(third);
         release(first);
-        fixture.assertGranted(third);
-        fixture.assertNobodyWaits();
+        assertGranted(third);
+        assertNobodyWaits();
     }
 
     @Test
     void firstGivingUp_letsInTheNext() {
-        AcquireLoop holder = fixture.queueing(ModeDriver.SHARED);
-        AcquireLoop writer = fixture.queueing(ModeDriver.EXCLUSIVE);
-        AcquireLoop reader = fixture.queueing(ModeDriver.SHARED);
+        AcquireLoop holder = queueing(ModeDriver.SHARED);
+        AcquireLoop writer = queueing(ModeDriver.EXCLUSIVE);
+        AcquireLoop reader = queueing(ModeDriver.SHARED);
         assertWaits(writer);
         assertWaits(reader);
         writer.giveUp();
         scheduler.run();
-        fixture.assertGranted(holder);
-        fixture.assertGranted(reader);
-        fixture.assertNobodyWaits();
+        assertGranted(holder);
+        assertGranted(reader);
+        assertNobodyWaits();
     }
 
     /** Who waits for nodes of his own kind only. */
@@ -188,49 +182,49 @@ class QueueViewTest {
     void thoseNotServedInOrder_areEachToldByTheirOwnPredecessors() {
         operations.add("a-0000000000");
         operations.add("b-0000000000");
-        AcquireLoop first = fixture.queueing(new KindDriver("a-"));
-        AcquireLoop second = fixture.queueing(new KindDriver("b-"));
-        AcquireLoop third = fixture.queueing(new KindDriver("b-"));
+        AcquireLoop first = queueing(new KindDriver("a-"));
+        AcquireLoop second = queueing(new KindDriver("b-"));
+        AcquireLoop third = queueing(new KindDriver("b-"));
         operations.requests();
         operations.remove("b-0000000000");
         scheduler.run();
         assertWaits(first);
         assertWaits(third);
         release(second);
-        fixture.assertGranted(third);
+        assertGranted(third);
         assertWaits(first);
         operations.remove("a-0000000000");
         scheduler.run();
-        fixture.assertGranted(first);
+        assertGranted(first);
         assertThat(operations.requests()).containsExactly(Request.DELETE);
-        fixture.assertNobodyWaits();
+        assertNobodyWaits();
     }
 
     @Test
     @Tag("H82")
     void fiveHundredReadersLetInLate_areProvenByOneWrite() {
         operations.add(WRITER);
-        List<AcquireLoop> readers = fixture.launchedTogether(500, ModeDriver.SHARED);
-        scheduler.advance(fixture.timeout.multipliedBy(3).dividedBy(4));
+        List<AcquireLoop> readers = launchedTogether(500, ModeDriver.SHARED);
+        scheduler.advance(timeout.multipliedBy(3).dividedBy(4));
         assertThat(operations.watchedForDeletion()).hasSize(501);
         operations.requests();
         operations.remove(WRITER);
         scheduler.run();
-        readers.forEach(fixture::assertGranted);
+        readers.forEach(this::assertGranted);
         assertThat(operations.requests()).containsExactly(Request.MULTI);
-        fixture.assertNobodyWaits();
+        assertNobodyWaits();
     }
 
     @Test
     @Tag("H82")
     void readersLetInSoon_needOneListAndNoWrite_andNoDeepStackHoweverMany() {
         operations.add(WRITER);
-        List<AcquireLoop> readers = fixture.launchedTogether(3000, ModeDriver.SHARED);
-        scheduler.advance(fixture.timeout.dividedBy(6).minusMillis(1));
+        List<AcquireLoop> readers = launchedTogether(3000, ModeDriver.SHARED);
+        scheduler.advance(timeout.dividedBy(6).minusMillis(1));
         operations.requests();
         operations.remove(WRITER);
         scheduler.run();
-        readers.forEach(fixture::assertGranted);
+        readers.forEach(this::assertGranted);
         assertThat(operations.requests())
                 .as("only the first one's own node was watched")
                 .containsExactly(Request.LIST);
@@ -239,24 +233,24 @@ class QueueViewTest {
     @Test
     void driversOfOnePath_shareWhatIsKnownToBeGone() {
         operations.add(WRITER);
-        AcquireLoop reader = fixture.queueing(ModeDriver.SHARED);
-        AcquireLoop writer = fixture.queueing(ModeDriver.EXCLUSIVE);
-        AcquireLoop late = fixture.queueing(ModeDriver.SHARED);
+        AcquireLoop reader = queueing(ModeDriver.SHARED);
+        AcquireLoop writer = queueing(ModeDriver.EXCLUSIVE);
+        AcquireLoop late = queueing(ModeDriver.SHARED);
         operations.requests();
         operations.remove(WRITER);
         scheduler.run();
-        fixture.assertGranted(reader);
+        assertGranted(reader);
         assertWaits(writer);
         assertWaits(late);
         release(reader);
-        fixture.assertGranted(writer);
+        assertGranted(writer);
         assertWaits(late);
         release(writer);
-        fixture.assertGranted(late);
+        assertGranted(late);
         assertThat(operations.requests())
                 .as("of each that is next in line, and its predecessor's end")
                 .containsExactly(Request.WATCH_DELETION, Request.DELETE, Request.WATCH_DELETION, Request.DELETE);
-        fixture.assertNobodyWaits();
+        assertNobodyWaits();
     }
 
     @Test
@@ -264,37 +258,29 @@ class QueueViewTest {
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);
-        AcquireLoop first = fixture.queueing(mutex);
+        AcquireLoop first = queueing(mutex);
         operations.remove(OTHER);
-        AcquireLoop second = fixture.queueing(mutex);
+        AcquireLoop second = queueing(mutex);
         operations.remove("lock-0000000001");
         scheduler.run();
         release(first);
         release(second);
-        fixture.assertLeftNothing();
+        assertLeftNothing();
     }
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     @Tag("H05")
-    void grantWithNobodyElseBelowThePath_knowsIt() {
+    void grantWithNobodyElseBelowThePath_knowsIt(boolean isByANewList) {
         operations.add(OTHER);
         operations.count(OwnNode.OLD);
-        AcquireLoop alone = fixture.queueing(mutex);
+        AcquireLoop alone = queueing(mutex);
+        if (isByANewList) {
+            reconnect();
+        }
         operations.remove(OTHER);
         scheduler.run();
-        assertThat(fixture.assertGranted(alone).node().leavesOldCounter()).isTrue();
-    }
-
-    @Test
-    @Tag("H05")
-    void grantByANewListWithNobodyElse_knowsIt() {
-        operations.add(OTHER);
-        operations.count(OwnNode.OLD);
-        AcquireLoop alone = fixture.queueing(mutex);
-        fixture.reconnect();
-        operations.remove(OTHER);
-        scheduler.run();
-        assertThat(fixture.assertGranted(alone).node().leavesOldCounter()).isTrue();
+        assertThat(assertGranted(alone).node().leavesOldCounter()).isTrue();
     }
 
     @Test
@@ -302,24 +288,24 @@ class QueueViewTest {
     void grantInFrontOfOthers_knowsOfThem() {
         operations.add(OTHER);
         operations.count(OwnNode.OLD);
-        AcquireLoop first = fixture.queueing(mutex);
-        fixture.queueing(mutex);
+        AcquireLoop first = queueing(mutex);
+        queueing(mutex);
         operations.remove(OTHER);
         scheduler.run();
-        assertThat(fixture.assertGranted(first).node().leavesOldCounter()).isFalse();
+        assertThat(assertGranted(first).node().leavesOldCounter()).isFalse();
     }
 
     @Test
     void unwatchablePredecessor_failsTheFirstByName_andTheNextAsksForItself() {
         operations.add(WRITER);
         operations.refuse(Request.WATCH_DELETION, Code.OK, Code.NOAUTH);
-        AcquireLoop first = fixture.launched(Mode.QUEUE, ModeDriver.SHARED, LockOptions.defaults());
-        AcquireLoop second = fixture.launched(Mode.QUEUE, ModeDriver.SHARED, LockOptions.defaults());
+        AcquireLoop first = launched(Mode.QUEUE, ModeDriver.SHARED, LockOptions.defaults());
+        AcquireLoop second = launched(Mode.QUEUE, ModeDriver.SHARED, LockOptions.defaults());
         scheduler.run();
         assertWaits(second);
-        assertThat(operations.watchedForDeletion()).containsExactlyInAnyOrder(WRITER, fixture.newest());
+        assertThat(operations.watchedForDeletion()).containsExactlyInAnyOrder(WRITER, newest());
         second.giveUp();
-        fixture.assertFailed(first, LockAccessException.class, "watch " + PATH + "/" + WRITER);
+        assertFailed(first, LockAccessException.class, "watch " + PATH + "/" + WRITER);
     }
 
     @Test
@@ -328,25 +314,25 @@ class QueueViewTest {
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);
-        AcquireLoop loop = fixture.queueing(mutex);
+        AcquireLoop loop = queueing(mutex);
         operations.breakOn(Request.WATCH_DELETION); // the one on its own node, when what it waited for is gone
         operations.remove(OTHER);
         scheduler.run();
-        fixture.assertFailed(loop, LockException.class, "the lock engine failed on ");
+        assertFailed(loop, LockException.class, "the lock engine failed on ");
     }
 
     @Test
     @Tag("H97")
     void failingWatchInAWhile_failsItsRequest() {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(mutex);
-        AcquireLoop second = fixture.queueing(mutex);
+        AcquireLoop first = queueing(mutex);
+        AcquireLoop second = queueing(mutex);
         operations.breakOn(Request.WATCH_DELETION);
-        scheduler.advance(fixture.timeout.dividedBy(6));
+        scheduler.advance(timeout.dividedBy(6));
         assertThat(first.outcome()).isNotDone();
         first.giveUp();
         scheduler.run();
-        fixture.assertFailed(second, LockException.class, "the lock engine failed on ");
+        assertFailed(second, LockException.class, "the lock engine failed on ");
     }
 
     @Test
@@ -355,21 +341,21 @@ class QueueViewTest {
         operations.add(OTHER);
         List<AcquireLoop> loops = new ArrayList<>();
         for (LockDriver driver : List.of(mutex, new TestDriver("lock-"), mutex)) {
-            loops.add(fixture.queueing(driver));
+            loops.add(queueing(driver));
         }
-        assertThat(fixture.engine.requests()).extracting("queues", MAP).isNotEmpty();
+        assertThat(engine.requests()).extracting("queues", MAP).isNotEmpty();
         loops.forEach(AcquireLoop::giveUp);
         scheduler.run();
-        fixture.assertLeftNothing();
+        assertLeftNothing();
         assertThat(operations.dropped()).containsExactly(OTHER); // those of our own nodes went with the nodes
     }
 
     @Test
     void endOfASession_removesItsViews() {
         operations.add(OTHER);
-        AcquireLoop first = fixture.queueing(mutex);
-        AcquireLoop second = fixture.queueing(mutex);
-        fixture.become(State.EXPIRED);
+        AcquireLoop first = queueing(mutex);
+        AcquireLoop second = queueing(mutex);
+        become(State.EXPIRED);
         scheduler.advance(Duration.ofSeconds(1));
         assertWaits(first);
         assertWaits(second);
@@ -377,6 +363,6 @@ class QueueViewTest {
         scheduler.run();
         release(first);
         release(second);
-        fixture.assertNobodyWaits();
+        assertNobodyWaits();
     }
 }

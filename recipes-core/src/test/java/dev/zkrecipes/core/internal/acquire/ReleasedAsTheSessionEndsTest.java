@@ -16,37 +16,35 @@ import org.junit.jupiter.api.Test;
 
 /** A thread has released several nodes, and the engine hears of the end of all before it comes to that. */
 @Tag("H86")
-class ReleasedAsTheSessionEndsTest {
-    private final AcquireFixture fixture = new AcquireFixture();
+class ReleasedAsTheSessionEndsTest extends AcquireFixture {
     private Grant held = Grant.of(List.of());
 
     @BeforeEach
     void acquire() {
-        AcquireLoop loop =
-                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
-        fixture.scheduler.run();
-        fixture.assertGranted(loop);
+        AcquireLoop loop = launched(together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
+        scheduler.run();
+        assertGranted(loop);
         held = loop.outcome().join().orElseThrow();
-        fixture.operations.requests();
+        operations.requests();
     }
 
     @Test
     void nodesOfASessionThatEnds_areDeletedOnce_andNothingElseEnds() {
         held.release();
-        fixture.become(State.EXPIRED);
-        fixture.become(State.CONNECTED);
-        fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
-        assertThat(fixture.scheduler.failure()).isEmpty();
+        become(State.EXPIRED);
+        become(State.CONNECTED);
+        scheduler.advance(timeout.multipliedBy(4));
+        assertThat(scheduler.failure()).isEmpty();
         assertThat(held.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
     }
 
     @Test
     void nodesOfAClientThatIsClosed_areDeletedOnce() {
-        fixture.scheduler.execute(fixture.client::close); // gives its task
-        fixture.scheduler.execute(() -> held.release()); // a thread that releases just before that task
-        fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
-        assertThat(fixture.scheduler.failure()).isEmpty();
-        assertThat(fixture.operations.requests().size()).isLessThanOrEqualTo(2);
+        scheduler.execute(client::close); // gives its task
+        scheduler.execute(() -> held.release()); // a thread that releases just before that task
+        scheduler.advance(timeout.multipliedBy(4));
+        assertThat(scheduler.failure()).isEmpty();
+        assertThat(operations.requests().size()).isLessThanOrEqualTo(2);
         assertThat(held.nodes()).allSatisfy(node -> assertThat(node.gone()).isCompleted());
     }
 }

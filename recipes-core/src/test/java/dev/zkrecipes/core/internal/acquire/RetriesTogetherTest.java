@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
-import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
@@ -18,32 +16,29 @@ import org.junit.jupiter.api.Test;
 
 /** What many requests ask for after a lost answer is asked for once, also if there was a connection all the time. */
 @Tag("H90")
-class RetriesTogetherTest {
+class RetriesTogetherTest extends AcquireFixture {
     private static final int COUNT = 100;
     private static final Duration A_WHILE = Duration.ofSeconds(1);
 
-    private final AcquireFixture fixture = new AcquireFixture();
-
     @Test
     void requestsWhoseListIsLost_listTogether() {
-        fixture.operations.add(PATH, OTHER);
-        fixture.operations.refuse(Request.LIST, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
-        List<AcquireLoop> loops = fixture.launchedTogether(COUNT, new MutexDriver());
-        fixture.scheduler.run();
-        fixture.scheduler.advance(A_WHILE);
+        operations.add(PATH, OTHER);
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
+        List<AcquireLoop> loops = launchedTogether(COUNT, new MutexDriver());
+        scheduler.run();
+        scheduler.advance(A_WHILE);
         loops.forEach(AcquireFixture::assertWaits);
-        assertThat(Collections.frequency(fixture.operations.requests(), Request.LIST))
-                .isEqualTo(3);
+        assertThat(Collections.frequency(operations.requests(), Request.LIST)).isEqualTo(3);
     }
 
     @Test
     void createsWithLostAnswers_areSettledTogether() {
-        fixture.operations.add(PATH, OTHER);
+        operations.add(PATH, OTHER);
         List<AcquireLoop> loops = loseCreates();
-        fixture.operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
-        fixture.scheduler.advance(A_WHILE);
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        scheduler.advance(A_WHILE);
         loops.forEach(AcquireFixture::assertWaits);
-        List<Request> requests = fixture.operations.requests();
+        List<Request> requests = operations.requests();
         assertThat(Collections.frequency(requests, Request.MULTI))
                 .as("%s", requests)
                 .isEqualTo(2);
@@ -51,13 +46,13 @@ class RetriesTogetherTest {
 
     @Test
     void abandonedCreatesWithLostAnswers_areLookedForTogether() {
-        fixture.operations.add(PATH, OTHER);
+        operations.add(PATH, OTHER);
         List<AcquireLoop> loops = loseCreates();
-        fixture.operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
         loops.forEach(AcquireLoop::giveUp);
-        fixture.scheduler.advance(A_WHILE);
-        assertThat(fixture.operations.nodes()).containsExactly(OTHER);
-        List<Request> requests = fixture.operations.requests();
+        scheduler.advance(A_WHILE);
+        assertThat(operations.nodes()).containsExactly(OTHER);
+        List<Request> requests = operations.requests();
         assertThat(Collections.frequency(requests, Request.LIST))
                 .as("%s", requests)
                 .isEqualTo(2);
@@ -67,12 +62,12 @@ class RetriesTogetherTest {
     /** All are made, and none of the requests knows. */
     private List<AcquireLoop> loseCreates() {
         for (int i = 0; i < COUNT; i++) {
-            fixture.operations.loseAnswerOf(Request.CREATE);
+            operations.loseAnswerOf(Request.CREATE);
         }
-        List<AcquireLoop> loops = fixture.launchedTogether(COUNT, new MutexDriver());
-        fixture.scheduler.run();
-        assertThat(fixture.ours()).hasSize(COUNT);
-        fixture.operations.requests();
+        List<AcquireLoop> loops = launchedTogether(COUNT, new MutexDriver());
+        scheduler.run();
+        assertThat(ours()).hasSize(COUNT);
+        operations.requests();
         return loops;
     }
 }

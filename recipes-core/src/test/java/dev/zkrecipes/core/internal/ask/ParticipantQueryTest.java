@@ -9,13 +9,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,16 +25,12 @@ import org.junit.jupiter.api.Test;
 
 /** What is read to find out who takes part in a lock, and who holds it. */
 @Tag("H90")
-class ParticipantQueryTest {
+class ParticipantQueryTest extends ClientScene {
     private static final int NODES = 1000;
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final EngineClient client = EngineClient.of(Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build());
+    private final EngineClient engine = EngineClient.of(client);
     private final LockSpec spec = new LockSpec(
-            client.settings().aclOf().apply("/"), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
+            engine.settings().aclOf().apply("/"), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
 
     @BeforeEach
     void fillTheQueue() {
@@ -47,8 +41,8 @@ class ParticipantQueryTest {
 
     private ParticipantQuery query(boolean holdersOnly) {
         return holdersOnly
-                ? ParticipantQuery.ofHolders(client.requests(), spec, Integer.MAX_VALUE)
-                : ParticipantQuery.ofAll(client.requests(), spec);
+                ? ParticipantQuery.ofHolders(engine.requests(), spec, Integer.MAX_VALUE)
+                : ParticipantQuery.ofAll(engine.requests(), spec);
     }
 
     private CompletableFuture<List<ParticipantQuery.Seen>> ask(boolean holdersOnly) {

@@ -14,12 +14,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.PrintedWhile;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,19 +28,16 @@ import org.junit.jupiter.api.Timeout;
 /** What stands on a client ends before its leases do. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("H153")
-class CloseOrderTest {
+class CloseOrderTest extends ClientScene {
     private static final Duration LIMIT = Duration.ofSeconds(3);
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .closeTimeout(LIMIT)
-            .build();
-    private final LockInternals internals =
-            new LockInternals(client, "/locks/leader", new MutexDriver(), LockOptions.defaults());
+    private final LockInternals internals = internals("/locks/leader", LockOptions.defaults());
     private final InterProcessLock lock = internals.threadOwned();
     private final List<String> order = new ArrayList<>();
+
+    CloseOrderTest() {
+        super(builder -> builder.closeTimeout(LIMIT));
+    }
 
     private CompletableFuture<Void> stand() {
         CompletableFuture<Void> end = new CompletableFuture<>();
@@ -68,11 +62,11 @@ class CloseOrderTest {
             assertThat(lease.isValid()).isTrue();
             assertThatCode(() -> lease.verify()).doesNotThrowAnyException();
             var unused = lease.closeAsync(); // as an election does
-            scheduler.engine.run();
+            scheduler.run();
             assertThat(operations.nodes()).isEmpty();
             order.add("ended");
             end.complete(null);
-            scheduler.engine.run();
+            scheduler.run();
         };
         client.close();
         assertThat(order).containsExactly("asked to end", "ended");
@@ -89,7 +83,7 @@ class CloseOrderTest {
             scheduler.inTheWait = () -> {};
             order.add("ended");
             end.complete(null);
-            scheduler.engine.run();
+            scheduler.run();
         };
         client.close();
         assertThat(order).containsExactly("asked to end", "ended", "lost");
@@ -99,7 +93,7 @@ class CloseOrderTest {
     void whatNeverEnds_isNamedOnce_andTheClientIsClosed() throws InterruptedException {
         Lease lease = lock.acquire();
         stand();
-        new LockInternals(client, "/locks/quick", new MutexDriver(), LockOptions.defaults())
+        internals("/locks/quick", LockOptions.defaults())
                 .endBeforeClient(() -> CompletableFuture.completedFuture(null));
         String printed = PrintedWhile.running(client::close);
         assertThat(printed)
@@ -120,7 +114,7 @@ class CloseOrderTest {
         assertThat(order).containsExactly("asked to end");
         assertThat(printed).containsOnlyOnce("WARN").contains("/locks/leader").contains("broken");
         assertThat(isClosed()).isTrue();
-        assertThat(scheduler.engine.timers()).isZero();
+        assertThat(scheduler.timers()).isZero();
     }
 
     @Test
@@ -185,11 +179,11 @@ class CloseOrderTest {
             client.close();
             order.add("returned");
         });
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(order).containsExactly("asked to end", "returned");
         assertThat(isClosed()).isFalse();
         end.complete(null);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(isClosed()).isTrue();
     }
 
@@ -204,7 +198,7 @@ class CloseOrderTest {
         stand();
         PrintedWhile.running(() -> {
             breakEngine();
-            scheduler.engine.run();
+            scheduler.run();
         });
         assertThat(isClosed()).isTrue();
         assertThat(order).isEmpty();
@@ -220,7 +214,7 @@ class CloseOrderTest {
         scheduler.inTheWait = () -> {
             scheduler.inTheWait = () -> {};
             breakEngine();
-            scheduler.engine.run();
+            scheduler.run();
             order.add(client.connectionState().toString());
         };
         PrintedWhile.running(client::close);

@@ -8,40 +8,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.WaitingScheduler;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What {@link ConnectionState} says of each state. */
 @Tag("H94")
-class ConnectionStateTest {
+class ConnectionStateTest extends ClientScene {
     private static final Duration STEP = Duration.ofMillis(10);
-
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final List<Consumer<State>> sessions = new ArrayList<>();
-    private final ZooKeeperClient client = Ports.clientBuilder(
-                    states -> {
-                        sessions.add(states);
-                        return operations;
-                    },
-                    scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
 
     @Test
     void sessionAfterAnExpiredOne_isConnectingUntilItIsConnected() {
@@ -49,11 +28,10 @@ class ConnectionStateTest {
         client.addConnectionListener(told::add);
         scheduler.run();
         operations.begin(State.CONNECTING);
-        sessions.get(0).accept(State.EXPIRED);
+        become(State.EXPIRED);
         scheduler.run();
-        assertThat(sessions).hasSize(2);
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTING);
-        sessions.get(1).accept(State.CONNECTED);
+        become(State.CONNECTED);
         assertThat(told)
                 .containsExactly(
                         ConnectionState.CONNECTED,
@@ -67,7 +45,7 @@ class ConnectionStateTest {
         List<ConnectionState> told = new ArrayList<>();
         client.addConnectionListener(told::add);
         scheduler.run();
-        sessions.get(0).accept(State.EXPIRED);
+        become(State.EXPIRED);
         scheduler.run();
         assertThat(told).containsExactly(ConnectionState.CONNECTED, ConnectionState.EXPIRED, ConnectionState.CONNECTED);
     }
@@ -79,13 +57,9 @@ class ConnectionStateTest {
     /** A lease, with everything told from now on. */
     private Lease hold() {
         scheduler.run();
-        CompletableFuture<Lease> wanted = new LockInternals(
-                        client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
-                .unowned()
-                .acquireAsync();
-        scheduler.run();
+        Lease lease = asked(lock("/locks/orders")).join();
         client.addConnectionListener(told::add);
-        return wanted.join();
+        return lease;
     }
 
     private void pass(Duration time, Lease lease) {
@@ -103,13 +77,13 @@ class ConnectionStateTest {
         Lease lease = hold();
         List<List<ConnectionState>> uponLoss = new ArrayList<>();
         lease.onLost(() -> uponLoss.add(List.copyOf(told)));
-        sessions.get(0).accept(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         pass(operations.sessionTimeout(), lease);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(told).containsExactly(ConnectionState.SUSPENDED, ConnectionState.EXPIRED);
         assertThat(uponLoss).as("told before the loss").containsExactly(told);
-        sessions.get(0).accept(State.DISCONNECTED);
-        sessions.get(0).accept(State.EXPIRED);
+        become(State.DISCONNECTED);
+        become(State.EXPIRED);
         scheduler.run();
         assertThat(told).containsExactly(ConnectionState.SUSPENDED, ConnectionState.EXPIRED, ConnectionState.CONNECTED);
     }
@@ -118,9 +92,9 @@ class ConnectionStateTest {
     @Tag("H145")
     void sessionThatTurnsOutToLive_isConnectedAgain() {
         Lease lease = hold();
-        sessions.get(0).accept(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         pass(operations.sessionTimeout(), lease);
-        sessions.get(0).accept(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.run();
         assertThat(told).containsExactly(ConnectionState.SUSPENDED, ConnectionState.EXPIRED, ConnectionState.CONNECTED);
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
@@ -148,7 +122,7 @@ class ConnectionStateTest {
         scheduler.advance(Duration.ofHours(1)); // in which it has written nothing
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
         client.addConnectionListener(told::add);
-        sessions.get(0).accept(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         scheduler.advance(operations.sessionTimeout().minus(STEP));
         assertThat(client.connectionState()).isEqualTo(ConnectionState.SUSPENDED);
         scheduler.advance(STEP);
@@ -162,9 +136,9 @@ class ConnectionStateTest {
         scheduler.run();
         client.addConnectionListener(told::add);
         for (int i = 0; i < 5; i++) {
-            sessions.get(0).accept(State.DISCONNECTED);
+            become(State.DISCONNECTED);
             scheduler.advance(operations.sessionTimeout().minus(STEP));
-            sessions.get(0).accept(State.CONNECTED);
+            become(State.CONNECTED);
         }
         assertThat(told).doesNotContain(ConnectionState.EXPIRED);
     }
@@ -173,18 +147,10 @@ class ConnectionStateTest {
     @Test
     @Tag("H145")
     void state_isAskedOfTheClock() {
-        WaitingScheduler clock = new WaitingScheduler();
-        ScriptedOperations server = new ScriptedOperations(clock.engine);
-        ZooKeeperClient late = Ports.clientBuilder(states -> server, clock)
-                .callbackExecutor(Runnable::run)
-                .build();
-        Lease lease = new LockInternals(late, "/locks/orders", new MutexDriver(), LockOptions.defaults())
-                .unowned()
-                .tryAcquire()
-                .orElseThrow();
-        clock.ahead = server.sessionTimeout();
-        assertThat(late.connectionState()).isEqualTo(ConnectionState.EXPIRED);
+        Lease lease = hold();
+        scheduler.skip(operations.sessionTimeout());
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.EXPIRED);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(late.connectionState()).isEqualTo(ConnectionState.EXPIRED);
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.EXPIRED);
     }
 }

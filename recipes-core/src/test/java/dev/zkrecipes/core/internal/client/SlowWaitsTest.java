@@ -19,11 +19,11 @@ import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
@@ -44,8 +44,8 @@ import org.junit.jupiter.api.Timeout;
 class SlowWaitsTest {
     private static final String HOLDER = "0123456789abcdef0123456789abcdef-lock-0000000000";
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final List<String> told = new ArrayList<>();
     private final List<Consumer<State>> sessions = new ArrayList<>();
     private final ZooKeeperClient client = Ports.clientBuilder(
@@ -71,17 +71,21 @@ class SlowWaitsTest {
 
     @CanIgnoreReturnValue
     private CompletableFuture<Lease> waiting(String path, LockDriver driver) {
-        CompletableFuture<Lease> asked = new LockInternals(client, path, driver, LockOptions.defaults())
-                .unowned()
-                .acquireAsync();
-        scheduler.engine.run();
+        return waiting(path, driver, LockOptions.defaults());
+    }
+
+    @CanIgnoreReturnValue
+    private CompletableFuture<Lease> waiting(String path, LockDriver driver, LockOptions options) {
+        CompletableFuture<Lease> asked =
+                new LockInternals(client, path, driver, options).unowned().acquireAsync();
+        scheduler.run();
         return asked;
     }
 
     /** The questions for the queue and its holder that are sent in this time. */
     private List<Request> asked(Duration time) {
         operations.requests();
-        scheduler.engine.advance(time);
+        scheduler.advance(time);
         return operations.requests().stream()
                 .filter(request -> request == Request.LIST || request == Request.READ)
                 .toList();
@@ -106,10 +110,10 @@ class SlowWaitsTest {
         operations.add(HOLDER);
         CompletableFuture<Lease> left = waiting("/locks/orders", "lock-");
         waiting("/locks/orders", "lock-");
-        scheduler.engine.advance(Duration.ofSeconds(5));
+        scheduler.advance(Duration.ofSeconds(5));
         left.cancel(false);
         waiting("/locks/others", "lock-");
-        scheduler.engine.advance(Duration.ofMinutes(5));
+        scheduler.advance(Duration.ofMinutes(5));
         assertThat(told).containsExactly("/locks/orders after 10", "/locks/others after 10");
     }
 
@@ -117,17 +121,15 @@ class SlowWaitsTest {
     void nothing_isLookedAtWhenNobodyWaits() {
         CompletableFuture<Lease> granted = waiting("/locks/orders", "lock-");
         assertThat(granted).isCompleted();
-        scheduler.engine.advance(Duration.ofSeconds(2));
+        scheduler.advance(Duration.ofSeconds(2));
         long looks = looks();
-        scheduler.engine.advance(Duration.ofSeconds(20));
+        scheduler.advance(Duration.ofSeconds(20));
         assertThat(looks()).isEqualTo(looks);
         assertThat(told).isEmpty();
     }
 
     private long looks() {
-        return scheduler.engine.delays().stream()
-                .filter(SlowWaits.PERIOD::equals)
-                .count();
+        return scheduler.delays().stream().filter(SlowWaits.PERIOD::equals).count();
     }
 
     @Test
@@ -138,7 +140,7 @@ class SlowWaitsTest {
         assertThat(asked(Duration.ofSeconds(15))).isEmpty();
         assertThat(told).hasSize(1);
         sessions.get(0).accept(State.CONNECTED);
-        scheduler.engine.run(); // what a reconnection takes anyway
+        scheduler.run(); // what a reconnection takes anyway
         assertThat(asked(Duration.ofSeconds(2))).containsExactly(Request.LIST, Request.READ);
     }
 
@@ -151,15 +153,15 @@ class SlowWaitsTest {
                 .singleElement(STRING)
                 .contains("Waiting for the lock /locks/orders for 10 s: not connected to ZooKeeper. The wait goes on");
         sessions.get(0).accept(State.CONNECTED);
-        scheduler.engine.run(); // what a reconnection takes anyway
+        scheduler.run(); // what a reconnection takes anyway
         assertThat(warnings(Duration.ofSeconds(2))).singleElement(STRING).contains("place 2 of 2, held by unknown");
     }
 
-    /** It waits for as long as another leads. */
+    /** As a candidate for leadership, it waits for as long as another leads. */
     @Test
-    void candidateForLeadership_isNotSlow() {
-        operations.add("0123456789abcdef0123456789abcdef-latch-0000000000");
-        waiting("/leader", "latch-");
+    void requestThatStandsBy_isNotSlow() {
+        operations.add(HOLDER);
+        waiting("/locks/orders", new TestDriver("lock-"), LockOptions.defaults().withStandby());
         assertThat(asked(Duration.ofMinutes(5))).isEmpty();
         assertThat(told).isEmpty();
     }
@@ -180,7 +182,7 @@ class SlowWaitsTest {
     }
 
     private List<String> warnings(Duration time) throws ReflectiveOperationException {
-        return PrintedWhile.warningsOfLocks(() -> scheduler.engine.advance(time));
+        return PrintedWhile.warningsOfLocks(() -> scheduler.advance(time));
     }
 
     @Test

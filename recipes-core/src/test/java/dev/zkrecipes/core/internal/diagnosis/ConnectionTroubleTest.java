@@ -5,11 +5,15 @@ package dev.zkrecipes.core.internal.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.lang.reflect.Proxy;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -49,7 +53,14 @@ class ConnectionTroubleTest {
         trouble.watch(REQUEST_TIMEOUT);
         scheduler.advance(REQUEST_TIMEOUT);
         assertThat(trouble.error(", so")).hasMessage("not connected to ZooKeeper, so");
+        assertThat(trouble.reason()).isEmpty();
         nextFinding().run();
+        assertThat(trouble.reason())
+                .get()
+                .satisfies(reason -> assertThat(reason)
+                        .isExactlyInstanceOf(LockConnectionException.class)
+                        .hasMessageStartingWith("127.0.0.1:1 refuses connections")
+                        .hasCauseInstanceOf(ConnectException.class));
         assertThat(trouble.error(", so")).hasMessageContaining("never since the client was made: 127.0.0.1:1 refuses");
         assertThat(scheduler.timers()).isEqualTo(1);
     }
@@ -62,7 +73,22 @@ class ConnectionTroubleTest {
         trouble.onConnected();
         late.run();
         assertThat(trouble.error("")).hasMessage("not connected to ZooKeeper");
+        assertThat(trouble.reason()).isEmpty();
         assertThat(scheduler.timers()).as("looks that are to come").isZero();
+    }
+
+    @Test
+    void obstacle_isTheReason_untilThereIsAConnection() {
+        trouble.onObstacle(Obstacle.REFUSED);
+        assertThat(trouble.reason())
+                .get()
+                .satisfies(reason -> assertThat(reason)
+                        .isExactlyInstanceOf(LockAccessException.class)
+                        .hasMessage(Obstacle.REFUSED.text()));
+        trouble.onSession(); // the servers may refuse this one, too
+        assertThat(trouble.reason()).isPresent();
+        trouble.onConnected();
+        assertThat(trouble.reason()).isEmpty();
     }
 
     /** Who reads the log in the middle of the trouble finds the reason, and not much else. */

@@ -45,18 +45,18 @@ class MeasuredOperationsTest {
     private final List<Code> answers = new ArrayList<>();
     private Optional<ZooKeeper> handle = Optional.empty();
     private Consumer<State> states = state -> {};
+    private final ZooKeeperOperations measured = measured();
 
     /** A server before 3.6 answers the first one so and then closes the connection. */
     @Test
     @Tag("H98")
     void serverWithoutMultiReads_isNotAskedAgain_thoughAnotherAnswerIsLost() {
-        ZooKeeperOperations measured = measured();
-        measured.multi(READS, answer -> answers.add(answer.code()));
-        measured.multi(READS, answer -> answers.add(answer.code()));
+        measured.multi(READS, this::note);
+        measured.multi(READS, this::note);
         underWay.get(0).accept(Answer.failed(Code.UNIMPLEMENTED));
         underWay.get(1).accept(Answer.failed(Code.CONNECTIONLOSS));
 
-        measured.multi(READS, answer -> answers.add(answer.code()));
+        measured.multi(READS, this::note);
         scheduler.run();
         assertThat(underWay).hasSize(2);
         assertThat(answers).containsExactly(Code.UNIMPLEMENTED, Code.CONNECTIONLOSS, Code.UNIMPLEMENTED);
@@ -66,15 +66,14 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H98")
     void multiReadLostTwice_isSentAgainBehindAnAnswer() {
-        ZooKeeperOperations measured = measured();
-        loseTwice(() -> measured.multi(READS, answer -> answers.add(answer.code())));
+        loseTwice(() -> measured.multi(READS, this::note));
         answers.clear();
-        measured.multi(READS, answer -> answers.add(answer.code()));
+        measured.multi(READS, this::note);
         assertThat(asked).containsExactly("multi", "multi", "acl");
         lose();
         assertThat(answers).containsExactly(Code.CONNECTIONLOSS);
 
-        measured.multi(READS, answer -> answers.add(answer.code()));
+        measured.multi(READS, this::note);
         answer(sized(0, 3));
         answer(sized(0, 3));
         assertThat(asked).as("each path is asked about").endsWith("acl", "acl", "acl", "multi");
@@ -85,58 +84,54 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void listGivenBetweenConnections_isLostWithTheSecond_andMeasuredBeforeTheThird() {
-        ZooKeeperOperations measured = measured();
-        list(measured);
+        list();
         lose();
         states.accept(State.DISCONNECTED);
-        list(measured);
+        list();
         states.accept(State.CONNECTED);
         lose();
         states.accept(State.DISCONNECTED);
-        list(measured);
+        list();
         assertThat(asked).containsExactly("children", "children", "acl");
     }
 
     @Test
     @Tag("H75")
     void listsGivenWhileNoServerIsThere_areNotSuspected() {
-        ZooKeeperOperations measured = measured();
         states.accept(State.DISCONNECTED);
         for (int i = 0; i < 3; i++) {
-            list(measured);
+            list();
             lose();
         }
         states.accept(State.CONNECTED);
-        list(measured);
+        list();
         lose();
         states.accept(State.DISCONNECTED);
-        list(measured);
+        list();
         assertThat(asked).hasSize(5).containsOnly("children");
     }
 
     @Test
     @Tag("H75")
     void lossesOnOneConnection_countOnce() {
-        ZooKeeperOperations measured = measured();
-        list(measured);
-        list(measured);
+        list();
+        list();
         lose(0);
         lose(1);
-        list(measured);
+        list();
         assertThat(asked).containsExactly("children", "children", "children");
     }
 
     @Test
     @Tag("H75")
     void answerBetweenTwoLosses_clears() {
-        ZooKeeperOperations measured = measured();
-        list(measured);
+        list();
         lose();
-        list(measured);
+        list();
         answer(Answer.failed(Code.NONODE));
-        list(measured);
+        list();
         lose();
-        list(measured);
+        list();
         assertThat(asked).containsOnly("children");
     }
 
@@ -144,13 +139,12 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void whatIsNotTooLarge_isReadWhenItIsAskedForAgain() {
-        ZooKeeperOperations measured = measured();
-        loseTwice(() -> read(measured));
+        loseTwice(() -> read());
         answers.clear();
-        read(measured);
+        read();
         answer(sized(DEFAULT - 1000, 0));
         assertThat(answers).containsExactly(Code.CONNECTIONLOSS);
-        read(measured);
+        read();
         assertThat(asked).containsExactly("read", "read", "acl", "read");
     }
 
@@ -158,10 +152,9 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void watchThatIsDroppedWhileItsNodeIsExamined_isNotSet() {
-        ZooKeeperOperations measured = measured();
         Consumer<NodeEvent> watch = event -> {};
-        loseTwice(() -> measured.readAndWatch("/a", watch, answer -> answers.add(answer.code())));
-        measured.readAndWatch("/a", watch, answer -> answers.add(answer.code()));
+        loseTwice(() -> measured.readAndWatch("/a", watch, this::note));
+        measured.readAndWatch("/a", watch, this::note);
         measured.dropWatch("/a", watch);
         underWay.get(2).accept(sized(7, 0));
         assertThat(asked).containsExactly("readAndWatch", "readAndWatch", "acl", "dropWatch");
@@ -170,64 +163,60 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void tooLargeData_areNotRead_untilTheyFit() {
-        ZooKeeperOperations measured = measured();
-        loseTwice(() -> read(measured));
+        loseTwice(() -> read());
         for (int i = 0; i < 3; i++) {
-            read(measured);
+            read();
             answer(sized(DEFAULT, 0));
         }
         assertThat(asked).containsExactly("read", "read", "acl", "acl", "acl");
         assertThat(answers).endsWith(Code.MARSHALLINGERROR, Code.MARSHALLINGERROR, Code.MARSHALLINGERROR);
-        read(measured);
+        read();
         answer(sized(7, 0));
-        read(measured);
+        read();
         assertThat(asked).last().isEqualTo("read");
     }
 
     @Test
     @Tag("H75")
     void nodeThatIsGone_orMayNotBeAskedAbout() {
-        ZooKeeperOperations measured = measured();
-        loseTwice(() -> read(measured));
+        loseTwice(() -> read());
         answers.clear();
-        read(measured);
+        read();
         answer(Answer.failed(Code.NOAUTH));
         assertThat(answers).containsExactly(Code.NOAUTH);
-        read(measured);
+        read();
         answer(Answer.failed(Code.NONODE));
         assertThat(answers).containsExactly(Code.NOAUTH, Code.NONODE);
-        read(measured);
+        read();
         assertThat(asked).endsWith("acl", "acl", "read");
     }
 
     @Test
     @Tag("H75")
     void children_areTooManyForTheLongestNames() {
-        ZooKeeperOperations measured = measured();
-        loseTwice(() -> list(measured));
-        list(measured);
+        loseTwice(() -> list());
+        list();
         answer(sized(0, 5000));
         assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
-        list(measured);
+        list();
         answer(sized(0, 4000));
-        list(measured);
+        list();
         assertThat(asked).endsWith("acl", "acl", "children");
     }
 
     @Test
     @Tag("H75")
     void childrenListedBefore_areJudgedByTheirNames() {
-        ZooKeeperOperations measured = measured();
-        list(measured);
+        list();
         answer(Answer.ok(
                 new Children(Collections.nCopies(2000, "x".repeat(46)), new Stat()))); // 50 bytes, and a quarter
-        loseTwice(() -> list(measured));
-        list(measured);
+        loseTwice(() -> list());
+        list();
         answer(sized(0, 16_000));
-        list(measured);
+        list();
         assertThat(asked).endsWith("acl", "children");
-        loseTwice(() -> list(measured));
-        list(measured);
+        loseTwice(() -> list());
+        list();
         answer(sized(0, 18_000));
         assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
     }
@@ -236,10 +225,9 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void severalPathsLostTwice_areReadTogether_onlyIfEachFits_andTheOneThatDoesNotIsNamed() {
-        ZooKeeperOperations measured = measured();
-        loseTwice(() -> measured.multi(READS, answer -> answers.add(answer.code())));
+        loseTwice(() -> measured.multi(READS, this::note));
         asked.clear();
-        measured.multi(READS, answer -> answers.add(answer.code()));
+        measured.multi(READS, this::note);
         answer(sized(0, 3));
         assertThat(asked).containsExactly("acl", "acl");
         String printed = PrintedWhile.running(() -> answer(sized(0, 50_000)));
@@ -247,7 +235,7 @@ class MeasuredOperationsTest {
         assertThat(asked).hasSize(2);
         assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
 
-        measured.multi(READS, answer -> answers.add(answer.code()));
+        measured.multi(READS, this::note);
         assertThat(PrintedWhile.running(() -> answer(sized(0, 50_000))))
                 .as("told once")
                 .isEmpty();
@@ -256,12 +244,11 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void requestAboveTheLimit_isNotSent() {
-        ZooKeeperOperations measured = measured();
-        write(measured, DEFAULT);
+        write(DEFAULT);
         scheduler.run();
         assertThat(asked).isEmpty();
         assertThat(answers).containsExactly(Code.MARSHALLINGERROR);
-        write(measured, DEFAULT - 1000);
+        write(DEFAULT - 1000);
         assertThat(asked).containsExactly("multi");
     }
 
@@ -292,11 +279,10 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H114")
     void serverThatDoesNotKnowContainers_getsPersistentNodes() {
-        ZooKeeperOperations measured = measured();
-        container(measured);
+        container();
         underWay.get(0).accept(Answer.failed(Code.UNIMPLEMENTED));
         underWay.get(1).accept(Answer.failed(Code.CONNECTIONLOSS));
-        container(measured);
+        container();
         underWay.get(2).accept(Answer.failed(Code.NODEEXISTS));
         assertThat(asked).containsExactly("createContainer", "multi", "multi");
         assertThat(answers).containsExactly(Code.CONNECTIONLOSS, Code.NODEEXISTS);
@@ -305,14 +291,13 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H114")
     void containersAtWhichThreeConnectionsAreCut_areNotAskedForAgain() {
-        ZooKeeperOperations measured = measured();
         for (int i = 0; i < 3; i++) {
-            container(measured);
-            container(measured);
+            container();
+            container();
             cut();
         }
         assertThat(asked).hasSize(6).containsOnly("createContainer");
-        container(measured);
+        container();
         assertThat(asked).last().isEqualTo("multi");
     }
 
@@ -328,60 +313,56 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H114")
     void containersLostBehindOthers_areAskedForAgain() {
-        ZooKeeperOperations measured = measured();
         for (int i = 0; i < 6; i++) {
             if (i % 2 == 0) {
-                measured.children("/other" + i, answer -> answers.add(answer.code()));
+                measured.children("/other" + i, this::note);
             } else {
-                write(measured, 7);
+                write(7);
             }
-            container(measured);
+            container();
             cut();
         }
-        container(measured);
+        container();
         assertThat(asked).last().isEqualTo("createContainer");
     }
 
     @Test
     @Tag("H114")
     void cutsThatAreFarApart_areForgotten() {
-        ZooKeeperOperations measured = measured();
         for (int i = 0; i < 6; i++) {
-            container(measured);
+            container();
             cut();
             scheduler.advance(Containers.LONGEST_BETWEEN.plusNanos(1));
         }
-        container(measured);
+        container();
         assertThat(asked).hasSize(7).containsOnly("createContainer");
     }
 
     @Test
     @Tag("H114")
     void whatIsKnownByCuts_isForgottenAfterAnHour() {
-        ZooKeeperOperations measured = measured();
         for (int i = 0; i < 3; i++) {
-            container(measured);
+            container();
             cut();
         }
         scheduler.advance(Containers.KNOWN_FOR);
-        container(measured);
+        container();
         assertThat(asked).last().isEqualTo("multi");
         scheduler.advance(Duration.ofNanos(1));
-        container(measured);
+        container();
         assertThat(asked).last().isEqualTo("createContainer");
     }
 
     @Test
     @Tag("H114")
     void containerThatIsAnswered_clearsTheServers() {
-        ZooKeeperOperations measured = measured();
         for (int i = 0; i < 6; i++) {
-            container(measured);
+            container();
             underWay.get(i).accept(Answer.failed(i % 3 == 2 ? Code.NONODE : Code.CONNECTIONLOSS));
             states.accept(State.DISCONNECTED);
             states.accept(State.CONNECTED);
         }
-        container(measured);
+        container();
         assertThat(asked).hasSize(7).containsOnly("createContainer");
     }
 
@@ -389,13 +370,12 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H114")
     void containerAmongOtherOperations_becomesAPersistentNode() {
-        ZooKeeperOperations measured = measured();
-        container(measured);
+        container();
         underWay.get(0).accept(Answer.failed(Code.UNIMPLEMENTED));
         List<Op> given = List.of(
                 Op.delete("/a", -1),
                 Op.create("/a", new byte[] {7}, ZooDefs.Ids.READ_ACL_UNSAFE, CreateMode.CONTAINER));
-        measured.multi(given, answer -> answers.add(answer.code()));
+        measured.multi(given, this::note);
         assertThat(operationsAsked)
                 .last(LIST)
                 .isEqualTo(List.of(
@@ -403,20 +383,28 @@ class MeasuredOperationsTest {
                         Op.create("/a", new byte[] {7}, ZooDefs.Ids.READ_ACL_UNSAFE, CreateMode.PERSISTENT)));
     }
 
-    private void container(ZooKeeperOperations measured) {
-        measured.createContainer("/a", ZooDefs.Ids.OPEN_ACL_UNSAFE, answer -> answers.add(answer.code()));
+    private void note(Answer<?> answer) {
+        answers.add(answer.code());
     }
 
-    private void list(ZooKeeperOperations measured) {
-        measured.children("/a", answer -> answers.add(answer.code()));
+    private void container() {
+        measured.createContainer("/a", ZooDefs.Ids.OPEN_ACL_UNSAFE, this::note);
     }
 
-    private void read(ZooKeeperOperations measured) {
-        measured.read("/a", answer -> answers.add(answer.code()));
+    private void list() {
+        measured.children("/a", this::note);
+    }
+
+    private void read() {
+        measured.read("/a", this::note);
+    }
+
+    private void write(int bytes) {
+        write(measured, bytes);
     }
 
     private void write(ZooKeeperOperations measured, int bytes) {
-        measured.multi(List.of(Op.setData("/a", new byte[bytes], -1)), answer -> answers.add(answer.code()));
+        measured.multi(List.of(Op.setData("/a", new byte[bytes], -1)), this::note);
     }
 
     private void answer(Answer<?> answer) {

@@ -58,7 +58,11 @@ class SilenceTest {
                 new Containers(false, scheduler),
                 told::add);
         operations = opened;
-        new PauseDetector(scheduler, TIMEOUT, opened::beat).begin();
+        new PauseDetector(scheduler, TIMEOUT, () -> opened.beat(last())).begin();
+    }
+
+    private State last() {
+        return told.isEmpty() ? State.CONNECTING : told.get(told.size() - 1);
     }
 
     private void become(State state) {

@@ -10,15 +10,11 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,20 +24,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** Leases that are closed later, by the client's timer, and holds that another thread than their own gives back. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class CloseAfterTest {
+class CloseAfterTest extends ClientScene {
     private static final Duration DELAY = Duration.ofSeconds(2);
     private static final Duration TICK = Duration.ofMillis(1);
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final InterProcessLock lock = lock("/locks/orders", LockOptions.defaults());
-
-    private InterProcessLock lock(String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
-    }
+    private final InterProcessLock lock = lock("/locks/orders");
 
     private static void onAnotherThread(Runnable task) {
         Thread other = new Thread(task);
@@ -58,10 +45,10 @@ class CloseAfterTest {
     void leaseIsClosed_whenTheDelayHasPassed_andNoThreadWaits() throws InterruptedException {
         Lease lease = lock.acquire();
         CompletableFuture<Void> closed = lease.closeAfter(DELAY);
-        scheduler.engine.advance(DELAY.minus(TICK));
+        scheduler.advance(DELAY.minus(TICK));
         assertThat(lease.isValid()).isTrue();
         assertThat(closed).isNotDone();
-        scheduler.engine.advance(TICK);
+        scheduler.advance(TICK);
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
         assertThat(closed).isCompleted();
@@ -71,12 +58,12 @@ class CloseAfterTest {
     @Test
     void leaseThatIsClosedEarlier_leavesNoTimer() throws InterruptedException {
         Lease lease = lock.acquire();
-        int timers = scheduler.engine.timers();
+        int timers = scheduler.timers();
         CompletableFuture<Void> later = lease.closeAfter(DELAY);
-        assertThat(scheduler.engine.timers()).isEqualTo(timers + 1);
+        assertThat(scheduler.timers()).isEqualTo(timers + 1);
         onAnotherThread(lease::closeAsync);
-        scheduler.engine.run();
-        assertThat(scheduler.engine.timers()).isEqualTo(timers);
+        scheduler.run();
+        assertThat(scheduler.timers()).isEqualTo(timers);
         assertThat(later).isCompleted();
         assertThat(operations.nodes()).isEmpty();
         lock.acquire().close(); // the time of the first does not count for the next
@@ -87,10 +74,10 @@ class CloseAfterTest {
         Lease lease = lock.acquire();
         var unused = lease.closeAfter(Duration.ZERO);
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
-        scheduler.engine.run();
-        int timers = scheduler.engine.timers();
+        scheduler.run();
+        int timers = scheduler.timers();
         assertThat(lease.closeAfter(DELAY)).isCompleted();
-        assertThat(scheduler.engine.timers()).isEqualTo(timers);
+        assertThat(scheduler.timers()).isEqualTo(timers);
     }
 
     @Test
@@ -98,7 +85,7 @@ class CloseAfterTest {
         Lease lease = lock.acquire();
         var first = lease.closeAfter(DELAY);
         var second = lease.closeAfter(DELAY.dividedBy(2));
-        scheduler.engine.advance(DELAY.dividedBy(2));
+        scheduler.advance(DELAY.dividedBy(2));
         assertThat(first).isCompleted();
         assertThat(second).isCompleted();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
@@ -116,7 +103,7 @@ class CloseAfterTest {
                     .isInstanceOf(NullPointerException.class)
                     .hasMessageContaining("delay");
             var unused = lease.closeAfter(Duration.ofDays(36_500));
-            scheduler.engine.advance(Duration.ofHours(1));
+            scheduler.advance(Duration.ofHours(1));
             assertThat(lease.isValid()).isTrue();
         }
     }
@@ -130,7 +117,7 @@ class CloseAfterTest {
                     .isInstanceOf(IllegalMonitorStateException.class);
             assertThatThrownBy(lease::closeAsync).isInstanceOf(IllegalMonitorStateException.class);
         });
-        scheduler.engine.advance(DELAY);
+        scheduler.advance(DELAY);
         assertThat(lease.isValid()).isTrue();
     }
 
@@ -140,7 +127,7 @@ class CloseAfterTest {
         var unused = first.closeAfter(DELAY);
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         Lease again = lock.acquire();
-        scheduler.engine.advance(DELAY);
+        scheduler.advance(DELAY);
         assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(again.isValid()).isTrue();
         assertThat(operations.nodes()).hasSize(1);
@@ -157,12 +144,12 @@ class CloseAfterTest {
     void lossEndsTheDelay_andClosesTheLease() throws InterruptedException {
         Lease lease = lock.acquire();
         CompletableFuture<Void> closed = lease.closeAfter(DELAY);
-        int timers = scheduler.engine.timers();
+        int timers = scheduler.timers();
         ((HeldNode) ((Hold) lease).grant().first()).lose("played");
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(closed).isCompleted();
-        assertThat(scheduler.engine.timers()).isLessThan(timers);
+        assertThat(scheduler.timers()).isLessThan(timers);
         lock.acquire().close(); // it is closed, so the thread is not told once more
     }
 
@@ -171,7 +158,7 @@ class CloseAfterTest {
         InterProcessLock brief = lock("/locks/brief", LockOptions.defaults().withHoldAtMost(DELAY.dividedBy(2)));
         Lease lease = brief.acquire();
         CompletableFuture<Void> closed = lease.closeAfter(DELAY);
-        scheduler.engine.advance(DELAY.dividedBy(2));
+        scheduler.advance(DELAY.dividedBy(2));
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(closed).isCompleted();
         brief.acquire().close();
@@ -189,13 +176,11 @@ class CloseAfterTest {
 
     @Test
     void severalLocksAsOne_areGivenBackTogether() throws InterruptedException {
-        Lease lease = LockGroups.together(
-                        List.of(lock("/locks/a", LockOptions.defaults()), lock("/locks/b", LockOptions.defaults())),
-                        LockOptions.defaults())
+        Lease lease = LockGroups.together(List.of(lock("/locks/a"), lock("/locks/b")), LockOptions.defaults())
                 .acquire();
         CompletableFuture<Void> closed = lease.closeAfter(DELAY);
         assertThat(operations.nodes()).hasSize(2);
-        scheduler.engine.advance(DELAY);
+        scheduler.advance(DELAY);
         assertThat(closed).isCompleted();
         assertThat(operations.nodes()).isEmpty();
     }
@@ -208,13 +193,13 @@ class CloseAfterTest {
         Lease lease = lock.acquire();
         LockInternals.letAnyThreadClose(lease);
         onAnotherThread(lease::closeAsync);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(operations.nodes()).isEmpty();
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
         lock.acquire().close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
 
@@ -228,7 +213,7 @@ class CloseAfterTest {
             assertThatThrownBy(again::closeAsync).isInstanceOf(IllegalMonitorStateException.class);
             var unused = first.closeAsync();
         });
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(again.isValid()).isTrue();
         assertThat(lock.holdCount()).isOne();
@@ -244,12 +229,12 @@ class CloseAfterTest {
             closeUponLook(looks, lease);
             Lease again = lock.acquire();
             scheduler.uponTime = () -> {};
-            scheduler.engine.run();
+            scheduler.run();
             assertThat(again.state()).as("look %s", looks).isEqualTo(LeaseState.HELD);
             assertThat(operations.nodes()).as("look %s", looks).hasSize(1);
             again.close();
             onAnotherThread(lease::closeAsync);
-            scheduler.engine.run();
+            scheduler.run();
             assertThat(operations.nodes()).isEmpty();
         }
     }

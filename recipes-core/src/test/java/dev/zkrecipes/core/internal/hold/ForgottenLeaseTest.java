@@ -13,16 +13,13 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ClientScene;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.PrintedWhile;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -35,31 +32,25 @@ import org.junit.jupiter.api.Timeout;
 /** Lost leases that nobody closes. */
 @Timeout(600)
 @Tag("H112")
-class ForgottenLeaseTest {
+class ForgottenLeaseTest extends ClientScene {
     private static final Duration MOST = Duration.ofMillis(400);
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .ownerLabel("label")
-            .build();
     private final LockInternals internals =
             internals("/locks/orders", LockOptions.defaults().withHoldAtMost(MOST));
     private final InterProcessLock lock = internals.threadOwned();
 
-    private LockInternals internals(String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options);
+    ForgottenLeaseTest() {
+        super(builder -> builder.ownerLabel("label"));
     }
 
     /** The lease is not closed, as by a pool's thread that went on to other work. */
     private void lose(Callable<Lease> acquire) throws Exception {
         var unused = acquire.call();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
     }
 
     private void letMinutesPass() {
-        scheduler.engine.advance(LockData.FORGOTTEN);
+        scheduler.advance(LockData.FORGOTTEN);
     }
 
     private static void assertTellsOfTheLoss(InterProcessLock lock) {
@@ -76,9 +67,9 @@ class ForgottenLeaseTest {
     void lostLeaseThatNobodyCloses_countsAsClosedMinutesLater() throws Exception {
         lose(lock::acquire);
         assertTellsOfTheLoss(lock);
-        scheduler.engine.advance(LockData.FORGOTTEN.minusMillis(1));
+        scheduler.advance(LockData.FORGOTTEN.minusMillis(1));
         assertTellsOfTheLoss(lock);
-        scheduler.engine.advance(Duration.ofMillis(1));
+        scheduler.advance(Duration.ofMillis(1));
         assertThat(printedByAcquire())
                 .containsOnlyOnce("WARN")
                 .contains("The lock /locks/orders of label was lost while thread ", "not closed for 5 minutes");
@@ -96,6 +87,18 @@ class ForgottenLeaseTest {
         lock.acquire().close();
     }
 
+    /** By its own clock, while the engine is late. The time until the lease counts as closed runs from then. */
+    @Test
+    void threadThatIsToldOfTheLossBeforeTheEngineKnows_isToldForMinutesOnly() throws Exception {
+        lock.acquire();
+        scheduler.skip(MOST);
+        assertTellsOfTheLoss(lock);
+        scheduler.skip(LockData.FORGOTTEN.minusMillis(1));
+        assertTellsOfTheLoss(lock);
+        scheduler.skip(Duration.ofMillis(1));
+        assertThat(printedByAcquire()).contains("its lease was not closed for 5 minutes");
+    }
+
     /** As in {@code acquire(); try { inner(); } finally { release(); }}, where nobody has the lease. */
     @Test
     @Tag("H02")
@@ -110,7 +113,7 @@ class ForgottenLeaseTest {
     @Test
     void lostLease_thatIsClosed_isNoMoreSpokenOf() throws Exception {
         Lease lease = lock.acquire();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertTellsOfTheLoss(lock);
         lease.close();
         letMinutesPass();
@@ -149,11 +152,7 @@ class ForgottenLeaseTest {
     }
 
     private InterProcessLock both(LockOptions options) {
-        return LockGroups.together(
-                List.of(
-                        internals("/locks/a", LockOptions.defaults()).threadOwned(),
-                        internals("/locks/b", LockOptions.defaults()).threadOwned()),
-                options);
+        return LockGroups.together(List.of(lock("/locks/a"), lock("/locks/b")), options);
     }
 
     @Test
@@ -161,7 +160,7 @@ class ForgottenLeaseTest {
         InterProcessLock both = both(LockOptions.defaults());
         both.acquire();
         operations.remove(operations.nodes().get(0));
-        scheduler.engine.advance(operations.sessionTimeout().dividedBy(2));
+        scheduler.advance(operations.sessionTimeout().dividedBy(2));
         assertTellsOfTheLoss(both);
         letMinutesPass();
         assertThat(PrintedWhile.running(() -> both.tryAcquire().orElseThrow().close()))
@@ -171,8 +170,8 @@ class ForgottenLeaseTest {
 
     @Test
     void memberThatStands_canBeTakenOnceMore_andOneThatIsLostCannot() throws Exception {
-        InterProcessLock first = internals("/locks/a", LockOptions.defaults()).threadOwned();
-        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
+        InterProcessLock first = lock("/locks/a");
+        InterProcessLock second = lock("/locks/b");
         Lease both = LockGroups.together(List.of(first, second), LockOptions.defaults())
                 .acquire();
         ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
@@ -186,9 +185,9 @@ class ForgottenLeaseTest {
     /** A downgrade from what stands, although another lock of the same lease is lost. */
     @Test
     void otherModeOfAMemberThatStands_canBeTaken() throws Exception {
-        LockGroups.Modes modes = LockGroups.modes(
-                client, "/locks/a", new ModeDriver("write-"), new ModeDriver("read-"), LockOptions.defaults());
-        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
+        LockGroups.Modes modes =
+                LockGroups.modes(client, "/locks/a", ModeDriver.EXCLUSIVE, ModeDriver.SHARED, LockOptions.defaults());
+        InterProcessLock second = lock("/locks/b");
         Lease both = LockGroups.together(List.of(modes.exclusive(), second), LockOptions.defaults())
                 .acquire();
         ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
@@ -202,9 +201,9 @@ class ForgottenLeaseTest {
     /** The thread's own node is still in the queue of the first, so the request would wait for itself. */
     @Test
     void memberThatStands_refusesARequestForItTogetherWithOthers() throws Exception {
-        InterProcessLock first = internals("/locks/a", LockOptions.defaults()).threadOwned();
-        InterProcessLock second = internals("/locks/b", LockOptions.defaults()).threadOwned();
-        InterProcessLock third = internals("/locks/c", LockOptions.defaults()).threadOwned();
+        InterProcessLock first = lock("/locks/a");
+        InterProcessLock second = lock("/locks/b");
+        InterProcessLock third = lock("/locks/c");
         Lease both = LockGroups.together(List.of(first, second), LockOptions.defaults())
                 .acquire();
         ((Hold) both).grant().nodes().toList().get(1).lose("the test says so");
@@ -212,6 +211,30 @@ class ForgottenLeaseTest {
         assertThatThrownBy(others::tryAcquire).isInstanceOf(LockRefusedException.class);
         both.close();
         others.acquire().close();
+    }
+
+    /** What counts as closed gives back all of its nodes, so none of them may be taken once more. */
+    @Test
+    void leaseThatCountsAsClosed_isNotReenteredInPart() throws Exception {
+        InterProcessLock both = LockGroups.together(
+                List.of(
+                        granting("/locks/one").threadOwned(),
+                        granting("/locks/other").threadOwned()),
+                LockOptions.defaults());
+        Hold others = (Hold) granting("/locks/other").instanceOwned().acquire();
+        Hold lost = (Hold) both.acquire();
+        LockData data = LockData.ofThread(Thread.currentThread(), scheduler::nanoTime, useless -> {});
+        Hold.open(others.lock(), others.grant(), data, null);
+        Hold.open(lost.lock(), lost.grant(), data, null);
+        lost.grant().nodes().toList().get(1).lose("played");
+        scheduler.run();
+        assertThatThrownBy(data::requireNoneLost).isInstanceOf(LockLostException.class);
+        letMinutesPass();
+        assertThatThrownBy(() -> data.grantToReenter(lost.group(), null)).isInstanceOf(LockRefusedException.class);
+    }
+
+    private LockInternals granting(String path) {
+        return internals(path, new TestDriver("lock-", Integer.MAX_VALUE));
     }
 
     /** No acquire tells of the loss, as the lock belongs to nobody. */
@@ -248,7 +271,7 @@ class ForgottenLeaseTest {
 
     private CompletableFuture<Lease> heldAsync() {
         CompletableFuture<Lease> wanted = lock.acquireAsync();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(wanted).isCompleted();
         return wanted;
     }
@@ -259,7 +282,7 @@ class ForgottenLeaseTest {
         Lease lease = heldAsync().join();
         lease.onLost(losses::incrementAndGet);
         assertThat(lock.isAcquiredInThisProcess()).isTrue();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertThat(losses).hasValue(1);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
     }
@@ -268,7 +291,7 @@ class ForgottenLeaseTest {
     @Test
     void lostLeaseOfNoThread_isInNoRecord_andKeepsNobodyFromTheLock() throws Exception {
         Lease lease = heldAsync().join();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(EngineClient.of(client).holds().ofNobody())
                 .extracting("open", MAP)

@@ -11,14 +11,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
-import dev.zkrecipes.core.internal.lock.ModeDriver;
+import dev.zkrecipes.core.internal.ClientScene;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.spi.LockGroups;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,20 +23,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** Leases that end when they were held for long enough, and whatever races with that. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class HoldAtMostTest {
+class HoldAtMostTest extends ClientScene {
     private static final Duration MOST = Duration.ofMillis(400);
     private static final Duration TICK = Duration.ofMillis(1);
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     private final List<String> told = new ArrayList<>();
-
-    private InterProcessLock lock(String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
-    }
 
     private InterProcessLock lock() {
         return lock("/locks/orders", LockOptions.defaults().withHoldAtMost(MOST));
@@ -64,10 +50,10 @@ class HoldAtMostTest {
         InterProcessLock lock = lock();
         Lease lease = lock.acquire();
         lease.onLost(() -> told.add("lost"));
-        scheduler.engine.advance(MOST.minus(TICK));
+        scheduler.advance(MOST.minus(TICK));
         assertThat(lease.isValid()).isTrue();
         assertThat(operations.nodes()).hasSize(1);
-        scheduler.engine.advance(TICK);
+        scheduler.advance(TICK);
         assertThat(told).containsExactly("lost"); // though nobody asked
         assertThat(operations.nodes()).isEmpty();
         assertLost(lease);
@@ -79,20 +65,20 @@ class HoldAtMostTest {
     @Test
     void isValid_isFalseFromTheLimitOn_alsoIfTheEngineIsLate() throws InterruptedException {
         Lease lease = lock().acquire();
-        scheduler.engine.stop(MOST); // no task has run
+        scheduler.stop(MOST); // no task has run
         assertLost(lease);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 
     @Test
     void reentry_doesNotProlongIt_norDoesAnotherLockObject() throws InterruptedException {
         Lease first = lock().acquire();
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         Lease again = lock().acquire();
-        Lease other = lock("/locks/orders", LockOptions.defaults()).acquire();
+        Lease other = lock("/locks/orders").acquire();
         first.close();
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         assertLost(again);
         assertLost(other);
     }
@@ -101,11 +87,11 @@ class HoldAtMostTest {
     void releasedLease_isNotLostLater_andLeavesNoTimer() throws InterruptedException {
         Lease lease = lock().acquire();
         lease.onLost(() -> told.add("lost"));
-        scheduler.engine.advance(MOST.minus(TICK));
+        scheduler.advance(MOST.minus(TICK));
         lease.close();
-        scheduler.engine.run();
+        scheduler.run();
         Lease next = lock().acquire();
-        scheduler.engine.advance(MOST.minus(TICK));
+        scheduler.advance(MOST.minus(TICK));
         assertThat(next.isValid()).isTrue(); // a grant has a time of its own
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(told).isEmpty();
@@ -116,37 +102,36 @@ class HoldAtMostTest {
     void lateRelease_isReported_andReleaseInTimeIsNot() throws InterruptedException {
         InterProcessLock lock = lock();
         lock.acquire();
-        scheduler.engine.stop(MOST);
+        scheduler.stop(MOST);
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class).hasMessageContaining("held for PT0.4S");
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         Lease inTime = lock.acquire();
-        scheduler.engine.stop(MOST.minus(TICK));
+        scheduler.stop(MOST.minus(TICK));
         lock.release();
-        scheduler.engine.stop(TICK);
-        scheduler.engine.run();
+        scheduler.stop(TICK);
+        scheduler.run();
         assertThat(inTime.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(operations.nodes()).isEmpty();
     }
 
     @Test
     void severalLocksAsOne_areHeldForTheShortestLimit() throws InterruptedException {
-        InterProcessLock plain = lock("/locks/a", LockOptions.defaults());
+        InterProcessLock plain = lock("/locks/a");
         InterProcessLock brief = lock("/locks/b", LockOptions.defaults().withHoldAtMost(MOST));
         Lease lease = LockGroups.together(
                         List.of(plain, brief), LockOptions.defaults().withHoldAtMost(MOST.multipliedBy(2)))
                 .acquire();
-        scheduler.engine.advance(MOST.minus(TICK));
+        scheduler.advance(MOST.minus(TICK));
         assertThat(lease.isValid()).isTrue();
-        scheduler.engine.advance(TICK);
+        scheduler.advance(TICK);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(operations.nodes()).isEmpty();
         lease.close();
         Lease second = LockGroups.together(
-                        List.of(plain, lock("/locks/c", LockOptions.defaults())),
-                        LockOptions.defaults().withHoldAtMost(MOST))
+                        List.of(plain, lock("/locks/c")), LockOptions.defaults().withHoldAtMost(MOST))
                 .acquire();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);
     }
 
@@ -155,16 +140,16 @@ class HoldAtMostTest {
         LockGroups.Modes modes = LockGroups.modes(
                 client,
                 "/locks/modes",
-                new ModeDriver("write-"),
-                new ModeDriver("read-"),
+                ModeDriver.EXCLUSIVE,
+                ModeDriver.SHARED,
                 LockOptions.defaults().withHoldAtMost(MOST));
         Lease writing = modes.exclusive().acquire();
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         Lease reading = modes.shared().acquire();
         writing.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(reading.isValid()).isTrue();
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         assertLost(reading);
         assertThat(operations.nodes()).isEmpty();
     }
@@ -173,13 +158,13 @@ class HoldAtMostTest {
     void prolongedLease_isLostWhenItsNewTimeIsOver() throws InterruptedException {
         Lease lease = lock().acquire();
         lease.onLost(() -> told.add("lost"));
-        scheduler.engine.advance(MOST.minus(TICK));
+        scheduler.advance(MOST.minus(TICK));
         assertThat(lease.prolong(MOST.multipliedBy(3))).isTrue();
-        scheduler.engine.advance(MOST.multipliedBy(3).minus(TICK));
+        scheduler.advance(MOST.multipliedBy(3).minus(TICK));
         assertThat(lease.isValid()).isTrue();
         assertThat(operations.nodes()).hasSize(1);
         assertThat(told).isEmpty();
-        scheduler.engine.advance(TICK);
+        scheduler.advance(TICK);
         assertThat(told).containsExactly("lost"); // though nobody asked
         assertThat(operations.nodes()).isEmpty();
         assertThatThrownBy(lease::fencingToken)
@@ -193,7 +178,7 @@ class HoldAtMostTest {
         Lease lease = lock().acquire();
         lease.onLost(() -> told.add("lost"));
         assertThat(lease.prolong(TICK)).isTrue();
-        scheduler.engine.advance(TICK);
+        scheduler.advance(TICK);
         assertThat(told).containsExactly("lost");
     }
 
@@ -204,9 +189,9 @@ class HoldAtMostTest {
                 lock("/locks/a", LockOptions.defaults().withHoldAtMost(MOST)).acquire();
         Lease inTime =
                 lock("/locks/b", LockOptions.defaults().withHoldAtMost(MOST)).acquire();
-        scheduler.ahead = MOST.minus(TICK);
+        scheduler.skip(MOST.minus(TICK));
         assertThat(inTime.prolong(MOST)).isTrue();
-        scheduler.ahead = MOST;
+        scheduler.skip(TICK);
         assertThat(late.prolong(MOST)).isFalse();
         assertLost(late);
         assertThat(inTime.isValid()).isTrue();
@@ -217,14 +202,13 @@ class HoldAtMostTest {
     @Tag("H128")
     void leaseThatIsProlongedInTime_standsForThoseWhoLook() throws InterruptedException {
         for (int looks = 1; looks <= 2; looks++) {
-            scheduler.ahead = Duration.ZERO;
             Lease lease = lock("/locks/" + looks, LockOptions.defaults().withHoldAtMost(MOST))
                     .acquire();
-            scheduler.ahead = MOST.minus(TICK);
+            scheduler.skip(MOST.minus(TICK));
             List<Boolean> answers = new ArrayList<>();
             uponLook(looks, () -> {
                 answers.add(lease.prolong(MOST));
-                scheduler.ahead = MOST;
+                scheduler.skip(TICK);
             });
             assertThat(lease.state()).isEqualTo(LeaseState.HELD);
             assertThat(answers).containsExactly(true);
@@ -236,13 +220,12 @@ class HoldAtMostTest {
     @Tag("H128")
     void leaseThatWasSeenLost_isNotProlonged_byAThreadThatLookedBefore() throws InterruptedException {
         for (int looks = 1; looks <= 3; looks++) {
-            scheduler.ahead = Duration.ZERO;
             Lease lease = lock("/locks/" + looks, LockOptions.defaults().withHoldAtMost(MOST))
                     .acquire();
-            scheduler.ahead = MOST.minus(TICK);
+            scheduler.skip(MOST.minus(TICK));
             List<LeaseState> seen = new ArrayList<>();
             uponLook(looks, () -> {
-                scheduler.ahead = MOST;
+                scheduler.skip(TICK);
                 seen.add(lease.state());
             });
             assertThat(lease.prolong(MOST)).isFalse();
@@ -265,30 +248,30 @@ class HoldAtMostTest {
     @Test
     void reentrantHolds_areProlongedTogether_butNotByOneThatIsClosed() throws InterruptedException {
         Lease first = lock().acquire();
-        Lease again = lock("/locks/orders", LockOptions.defaults()).acquire();
+        Lease again = lock("/locks/orders").acquire();
         assertThat(again.prolong(MOST.multipliedBy(2))).isTrue();
         again.close();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertThat(first.isValid()).isTrue();
         assertThat(again.prolong(MOST.multipliedBy(2))).isFalse();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertLost(first, "PT0.8S, the most that its Lease.prolong");
     }
 
     @Test
     void prolonging_leavesNoTimer_andNothingWithoutALimit() throws InterruptedException {
         Lease lease = lock().acquire();
-        int timers = scheduler.engine.timers();
+        int timers = scheduler.timers();
         for (int i = 0; i < 10; i++) {
             assertThat(lease.prolong(MOST)).isTrue();
-            scheduler.engine.run();
+            scheduler.run();
         }
-        assertThat(scheduler.engine.timers()).isEqualTo(timers);
+        assertThat(scheduler.timers()).isEqualTo(timers);
         lease.close();
-        scheduler.engine.run();
-        Lease unlimited = lock("/locks/orders", LockOptions.defaults()).acquire();
+        scheduler.run();
+        Lease unlimited = lock("/locks/orders").acquire();
         assertThat(unlimited.prolong(MOST)).isTrue();
-        scheduler.engine.advance(MOST);
+        scheduler.advance(MOST);
         assertThat(unlimited.isValid()).isTrue();
         unlimited.close();
         assertThat(unlimited.prolong(MOST)).isFalse();
@@ -300,9 +283,9 @@ class HoldAtMostTest {
         Lease lease = LockGroups.together(List.of(lock("/locks/a", brief), lock("/locks/b", brief)), brief)
                 .acquire();
         assertThat(lease.prolong(MOST.multipliedBy(2))).isTrue();
-        scheduler.engine.advance(MOST.multipliedBy(2).minus(TICK));
+        scheduler.advance(MOST.multipliedBy(2).minus(TICK));
         assertThat(lease.isValid()).isTrue();
-        scheduler.engine.advance(TICK);
+        scheduler.advance(TICK);
         assertThat(lease.prolong(MOST)).isFalse();
         assertThat(operations.nodes()).isEmpty();
     }

@@ -11,14 +11,9 @@ import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.PrintedWhile;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.lock.EngineLock;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,19 +22,15 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A lease that is closed while its node is lost says the same everywhere, and that is what became of its node. */
 @Tag("H126")
-class HoldEndTest {
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
+class HoldEndTest extends ClientScene {
     private final List<String> told = new ArrayList<>();
     private final EngineLock lock = EngineLock.behind(
-                    new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
-                            .instanceOwned())
+                    internals("/locks/orders", LockOptions.defaults()).instanceOwned())
             .orElseThrow();
     private Hold held;
 
@@ -60,24 +51,17 @@ class HoldEndTest {
         return same;
     }
 
-    @Test
-    void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost() {
-        Hold lease = sameWith(() -> node().lose("played"));
-        lease.beginClosing(false);
-        scheduler.engine.run();
-        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
-        assertThat(told).containsExactly("lost");
-    }
-
-    @Test
-    void lossThatIsHeardOfWhileTheLeaseIsClosed_isToldOnce() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost_andIsToldOnce(boolean isToldMeanwhile) {
         Hold lease = sameWith(() -> {
             node().lose("played");
-            scheduler.engine.run();
+            if (isToldMeanwhile) {
+                scheduler.run();
+            }
         });
         lease.beginClosing(false);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
         assertThat(told).containsExactly("lost");
@@ -100,7 +84,7 @@ class HoldEndTest {
         Hold lease = sameWith(() -> {});
         lease.beginClosing(false);
         node().lose("played");
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
         assertThat(told).isEmpty();
@@ -121,7 +105,7 @@ class HoldEndTest {
             }
         });
         assertThat(same[0].beginClosing(false)).isTrue();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(states).containsExactly(LeaseState.RELEASED);
         assertThat(same[0].state()).isEqualTo(LeaseState.RELEASED);
         assertThat(same[0].ended()).isCompletedWithValue(LeaseState.RELEASED);
@@ -136,7 +120,7 @@ class HoldEndTest {
             throw new StackOverflowError("played");
         });
         assertThatThrownBy(() -> lease.beginClosing(false)).isInstanceOf(StackOverflowError.class);
-        PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1)));
+        PrintedWhile.running(() -> scheduler.advance(Duration.ofSeconds(1)));
         assertThat(operations.isClosed()).isTrue();
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
@@ -146,11 +130,11 @@ class HoldEndTest {
     @Test
     @Tag("H136")
     void nodeThatHasEnded_andNobodyDeletes_isDeletedByWhatWouldRenewIt() {
-        scheduler.engine.refuseNextTask();
+        scheduler.refuseNextTask();
         assertThatThrownBy(() -> node().release(false)).isInstanceOf(InternalError.class);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).hasSize(1);
-        scheduler.engine.advance(operations.sessionTimeout().dividedBy(6));
+        scheduler.advance(operations.sessionTimeout().dividedBy(6));
         assertThat(operations.nodes()).isEmpty();
     }
 

@@ -15,22 +15,16 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.QueueLossPolicy;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.GrantingDriver;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
+import dev.zkrecipes.core.internal.LockNodeDriver;
+import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.WaitingScheduler;
-import dev.zkrecipes.core.internal.lock.ModeDriver;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockGroups;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
@@ -40,44 +34,15 @@ import org.junit.jupiter.api.Timeout;
 /** Holds are known by thread, client and path, whatever object they go through. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a thread that waits for itself spins
 @Tag("H99")
-class HoldsByThreadTest {
+class HoldsByThreadTest extends ClientScene {
     private static final String PATH = "/locks/orders";
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-
-    /** Has no {@code equals}. */
-    private static final class Unequal implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
-    }
-
-    private LockInternals internals(LockDriver driver) {
-        return new LockInternals(client, PATH, driver, LockOptions.defaults());
-    }
-
     private InterProcessLock lock(LockDriver driver) {
-        return internals(driver).threadOwned();
+        return internals(PATH, driver).threadOwned();
     }
 
     private LockGroups.Modes modes() {
-        return LockGroups.modes(
-                client, PATH, new ModeDriver("write-"), new ModeDriver("read-"), LockOptions.defaults());
+        return LockGroups.modes(client, PATH, ModeDriver.EXCLUSIVE, ModeDriver.SHARED, LockOptions.defaults());
     }
 
     private static void lose(Lease lease) {
@@ -92,25 +57,20 @@ class HoldsByThreadTest {
                     .isThrownBy(way::call)
                     .satisfies(refused -> assertThat(refused).hasMessageContainingAll(words));
         }
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.requests()).isEmpty();
     }
 
     @Test
     void otherLockOfAnEqualRule_isHeldOnceMoreAtOnce() throws Exception {
-        InterProcessLock one = lock(new MutexDriver());
+        InterProcessLock one = lock(PATH);
         Lease first = one.acquire();
         operations.requests();
-        InterProcessLock other = new LockInternals(
-                        client,
-                        PATH,
-                        new MutexDriver(),
-                        LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL))
-                .threadOwned();
+        InterProcessLock other = lock(PATH, LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL));
         Lease second = other.acquire();
         assertThat(operations.requests()).isEmpty();
         assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
-        for (InterProcessLock each : List.of(one, other, lock(new MutexDriver()))) {
+        for (InterProcessLock each : List.of(one, other, lock(PATH))) {
             assertThat(each.holdCount()).isEqualTo(2);
             assertThat(each.isHeldByCurrentThread()).isTrue();
             assertThat(each.isAcquiredInThisProcess()).isTrue();
@@ -119,7 +79,7 @@ class HoldsByThreadTest {
         assertThat(other.isHeldByCurrentThread()).isTrue();
         assertThat(operations.nodes()).hasSize(1);
         second.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(one.holdCount()).isZero();
         assertThat(operations.nodes()).isEmpty();
     }
@@ -127,9 +87,9 @@ class HoldsByThreadTest {
     @Test
     @Tag("H93")
     void release_throughAnyLockOfTheRule_givesBackTheYoungest() throws Exception {
-        Lease first = lock(new MutexDriver()).acquire();
-        Lease second = lock(new MutexDriver()).acquire();
-        InterProcessLock third = lock(new MutexDriver());
+        Lease first = lock(PATH).acquire();
+        Lease second = lock(PATH).acquire();
+        InterProcessLock third = lock(PATH);
         third.release();
         assertThat(second.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(first.state()).isEqualTo(LeaseState.HELD);
@@ -141,7 +101,8 @@ class HoldsByThreadTest {
     @Test
     @Tag("H93")
     void release_givesBackTheYoungest_alsoIfAnOlderIsLost() throws Exception {
-        InterProcessLock permits = internals(new GrantingDriver()).unowned();
+        InterProcessLock permits =
+                internals(PATH, new TestDriver("lock-", Integer.MAX_VALUE)).unowned();
         Lease older = permits.acquire();
         lose(older);
         Lease younger = permits.acquire();
@@ -154,7 +115,8 @@ class HoldsByThreadTest {
     @Test
     @Tag("H93")
     void release_givesBackTheYoungestHoldThatIsNotLost() throws Exception {
-        InterProcessLock permits = internals(new GrantingDriver()).unowned();
+        InterProcessLock permits =
+                internals(PATH, new TestDriver("lock-", Integer.MAX_VALUE)).unowned();
         Lease oldest = permits.acquire();
         Lease older = permits.acquire();
         Lease lost = permits.acquire();
@@ -172,7 +134,7 @@ class HoldsByThreadTest {
     @Test
     @Tag("H103")
     void closedLease_hasNoToken_asItHasNoGuard() throws Exception {
-        InterProcessLock lock = lock(new MutexDriver());
+        InterProcessLock lock = lock(PATH);
         Lease kept = lock.acquire();
         Lease closed = lock.acquire();
         closed.close();
@@ -191,7 +153,7 @@ class HoldsByThreadTest {
 
     @Test
     void toString_showsTheHold() throws Exception {
-        InterProcessLock lock = lock(new MutexDriver());
+        InterProcessLock lock = lock(PATH);
         Thread.currentThread().setName("worker-1");
         assertThat(lock).asString().startsWith(PATH + ", not held by thread worker-1, ZooKeeperClient[");
         Lease lease = lock.acquire();
@@ -211,7 +173,7 @@ class HoldsByThreadTest {
 
     @Test
     void releaseWithoutAHold_namesTheOwner() throws Exception {
-        InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
+        InterProcessLock instance = internals(PATH, new MutexDriver()).instanceOwned();
         instance.acquire();
         instance.release();
         assertThatThrownBy(instance::release)
@@ -219,14 +181,14 @@ class HoldsByThreadTest {
                 .hasMessage("nothing is held through this object of the lock " + PATH
                         + ": it was given back already, or never acquired; release once for each acquire");
         Thread.currentThread().setName(""); // as that of a virtual thread
-        assertThatThrownBy(lock(new MutexDriver())::release)
+        assertThatThrownBy(lock(PATH)::release)
                 .isInstanceOf(IllegalMonitorStateException.class)
                 .hasMessage("thread #" + Thread.currentThread().getId() + " does not hold the lock " + PATH);
     }
 
     @Test
     void nullTimeout_isRejectedBeforeAnythingIsSent() {
-        InterProcessLock lock = lock(new MutexDriver());
+        InterProcessLock lock = lock(PATH);
         operations.requests();
         assertThatThrownBy(() -> lock.tryAcquire(null))
                 .isInstanceOf(NullPointerException.class)
@@ -236,34 +198,35 @@ class HoldsByThreadTest {
 
     @Test
     void lockOfAnotherRule_isRefusedAtOnce_namingBoth() throws Exception {
-        try (Lease held = lock(new MutexDriver()).acquire()) {
+        try (Lease held = lock(PATH).acquire()) {
             assertRefused(lock(new TestDriver("other-")), PATH, "MutexDriver", "lock-", "TestDriver", "other-");
             assertRefused(modes().shared(), PATH, "MutexDriver", "read-");
             assertThat(held.isValid()).isTrue();
         }
         try (Lease other = lock(new TestDriver("other-")).acquire()) {
             assertThat(other.isValid()).isTrue();
-            assertRefused(lock(new MutexDriver()), "TestDriver", "MutexDriver");
+            assertRefused(lock(PATH), "TestDriver", "MutexDriver");
         }
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 
     @Test
     void driverWithoutEquals_isARuleOfItsOwn() throws Exception {
-        LockDriver shared = new Unequal();
+        LockNodeDriver shared = (predecessors, self) -> Decision.grantedIfFirst(predecessors);
+        LockNodeDriver unequal = (predecessors, self) -> Decision.grantedIfFirst(predecessors);
         try (Lease first = lock(shared).acquire();
                 Lease second = lock(shared).acquire()) {
             assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
-            assertRefused(lock(new Unequal()), "Unequal");
+            assertRefused(lock(unequal), HoldsByThreadTest.class.getSimpleName());
         }
     }
 
     @Test
     void lossThroughOneLock_isToldByEveryLockOfTheRule() throws Exception {
-        Lease lease = lock(new MutexDriver()).acquire();
+        Lease lease = lock(PATH).acquire();
         lose(lease);
-        InterProcessLock other = lock(new MutexDriver());
+        InterProcessLock other = lock(PATH);
         assertThatThrownBy(other::acquire).isInstanceOf(LockLostException.class);
         assertThat(other.holdCount()).isEqualTo(1);
         assertThatThrownBy(other::release).isInstanceOf(LockLostException.class);
@@ -296,8 +259,8 @@ class HoldsByThreadTest {
 
     @Test
     void locksOfInstances_keepHoldsOfTheirOwn() throws Exception {
-        InterProcessLock mine = lock(new MutexDriver());
-        InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
+        InterProcessLock mine = lock(PATH);
+        InterProcessLock instance = internals(PATH, new MutexDriver()).instanceOwned();
         try (Lease held = mine.acquire()) {
             assertThat(held.isValid()).isTrue();
             assertThat(instance.isAcquiredInThisProcess()).isFalse();
@@ -314,8 +277,8 @@ class HoldsByThreadTest {
     @Test
     @Tag("H99")
     void lockOfAnInstance_isRefusedToAThreadThatWouldWaitForItself() throws Exception {
-        InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
-        Lease held = lock(new MutexDriver()).acquire();
+        InterProcessLock instance = internals(PATH, new MutexDriver()).instanceOwned();
+        Lease held = lock(PATH).acquire();
         operations.requests();
         for (Callable<?> way :
                 List.<Callable<?>>of(instance::acquire, () -> instance.tryAcquire(Duration.ofSeconds(1)), () -> {
@@ -329,14 +292,14 @@ class HoldsByThreadTest {
         }
         assertThat(operations.requests()).isEmpty();
         lose(held);
-        scheduler.engine.run();
+        scheduler.run();
         instance.acquire().close();
     }
 
     @Test
     @Tag("H52")
     void interruptedThread_isToldOnEntry() throws Exception {
-        try (Lease held = lock(new MutexDriver()).acquire()) {
+        try (Lease held = lock(PATH).acquire()) {
             for (Callable<?> call : List.<Callable<?>>of(
                     () -> {
                         held.verify();
@@ -352,10 +315,10 @@ class HoldsByThreadTest {
 
     @Test
     void asynchronousLease_isSeenByTheProcessAndNotByThreads() throws Exception {
-        CompletableFuture<Lease> wanted = lock(new MutexDriver()).acquireAsync();
-        scheduler.engine.run();
+        CompletableFuture<Lease> wanted = lock(PATH).acquireAsync();
+        scheduler.run();
         Lease lease = wanted.get();
-        InterProcessLock other = lock(new MutexDriver());
+        InterProcessLock other = lock(PATH);
         assertThat(other.isAcquiredInThisProcess()).isTrue();
         assertThat(other.isHeldByCurrentThread()).isFalse();
         assertThat(other.tryAcquire()).isEmpty();

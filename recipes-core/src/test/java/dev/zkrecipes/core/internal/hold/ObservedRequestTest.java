@@ -12,8 +12,8 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ObservedRequestTest {
     private static final int CALLS = 100_000;
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
 
     @Test
     void withoutAnObserver_nothingIsAllocatedAndNoClockIsRead() {
@@ -83,7 +83,7 @@ class ObservedRequestTest {
                 .threadOwned()
                 .acquire();
         var unused = lease.closeAfter(Duration.ofSeconds(3));
-        scheduler.engine.advance(Duration.ofSeconds(5));
+        scheduler.advance(Duration.ofSeconds(5));
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(told).as("on the engine thread").isEmpty();
         List.copyOf(callbacks).forEach(Runnable::run);
@@ -117,7 +117,7 @@ class ObservedRequestTest {
         told.clear();
 
         Lease lease = lock.acquire();
-        scheduler.engine.advance(Duration.ofMillis(250));
+        scheduler.advance(Duration.ofMillis(250));
         lease.close();
         assertThat(told).containsExactly("waited PT0S", "held PT0.25S");
 

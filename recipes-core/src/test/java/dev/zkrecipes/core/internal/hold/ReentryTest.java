@@ -12,14 +12,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockGroups;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -33,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** One more hold on what a thread holds: what it costs, and what it leaves. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class ReentryTest {
+class ReentryTest extends ClientScene {
     private static final int CYCLES = 20_000;
     private static final int RUNS = 20;
     /**
@@ -42,16 +37,7 @@ class ReentryTest {
      */
     private static final int MOST_BYTES = 380;
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     private final InterProcessLock lock = lock("/locks/orders");
-
-    private InterProcessLock lock(String path) {
-        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
-    }
 
     private interface Cycle {
         void run() throws InterruptedException;
@@ -76,7 +62,7 @@ class ReentryTest {
     void reenteringAndGivingBack_takesALease_andNothingElse() throws InterruptedException {
         Lease held = lock.acquire();
         operations.requests();
-        long timers = scheduler.engine.delays().size();
+        long timers = scheduler.delays().size();
         assertThat(bytesOf(() -> lock.acquire().close())).as("close").isLessThanOrEqualTo(MOST_BYTES);
         assertThat(bytesOf(() -> {
                     lock.acquire();
@@ -85,8 +71,8 @@ class ReentryTest {
                 .as("release")
                 .isLessThanOrEqualTo(MOST_BYTES);
         assertThat(operations.requests()).isEmpty();
-        assertThat(scheduler.engine.hasTasks()).isFalse();
-        assertThat(scheduler.engine.delays()).hasSize((int) timers);
+        assertThat(scheduler.hasTasks()).isFalse();
+        assertThat(scheduler.delays()).hasSize((int) timers);
         assertThat(held.state()).isEqualTo(LeaseState.HELD);
         assertThat(lock.holdCount()).isOne();
     }
@@ -108,7 +94,7 @@ class ReentryTest {
         assertThat(lock.holdCount()).isOne();
         assertThat(operations.nodes()).hasSize(1);
         last.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
@@ -129,7 +115,7 @@ class ReentryTest {
         lock.release();
         assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
         assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 
@@ -164,7 +150,7 @@ class ReentryTest {
                 closer.join();
             }
             assertThat(left).extracting(Lease::state).containsOnly(LeaseState.RELEASED);
-            scheduler.engine.run();
+            scheduler.run();
             assertThat(operations.nodes()).isEmpty();
             assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
         }
@@ -183,7 +169,7 @@ class ReentryTest {
         closed.close();
         ((HeldNode) ((Hold) first).grant().first()).lose("the test says so");
         assertThat(told).isEmpty();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(told).containsExactly("first");
         assertThat(second.ended()).isCompletedWithValue(LeaseState.LOST);
         second.onLost(() -> told.add("second"));
@@ -193,7 +179,7 @@ class ReentryTest {
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);
         first.close();
-        scheduler.engine.run();
+        scheduler.run();
         lock.acquire().close();
         assertThat(told).containsExactly("first", "second");
     }
@@ -210,11 +196,11 @@ class ReentryTest {
         group.close();
         assertThat(operations.nodes()).hasSize(2);
         again.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).hasSize(1);
         assertThat(alone.state()).isEqualTo(LeaseState.HELD);
         alone.close();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 }

@@ -7,6 +7,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.ClientScene;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.reads.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.wire.NodeId;
@@ -21,9 +23,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("H60")
-class RevocationListenersTest extends HeldScene {
-    private final RevocationListeners listeners =
-            new RevocationListeners(Grant.of(held), () -> true, client.callbacks());
+class RevocationListenersTest extends ClientScene {
+    private final HeldNode held =
+            (HeldNode) ((Hold) asked(lock("/locks/orders")).join()).grant().first();
+    private final RevocationListeners listeners = new RevocationListeners(
+            Grant.of(held), () -> true, EngineClient.of(client).callbacks());
     private final List<RevocationRequest> told = new ArrayList<>();
 
     private RevocationRequest request() {

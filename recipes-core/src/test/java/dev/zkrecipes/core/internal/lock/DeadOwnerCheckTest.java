@@ -7,17 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.LockDataTable;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -27,20 +21,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-class DeadOwnerCheckTest {
+class DeadOwnerCheckTest extends ClientScene {
     private static final String PATH = "/locks/orders";
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     private final LockDataTable holds = EngineClient.of(client).holds();
     private final InterProcessLock lock = lock(PATH);
-
-    private InterProcessLock lock(String path) {
-        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
-    }
 
     /** What is still to be told of the locks of a dead thread; asking counts as telling. */
     private List<String> toTell() {
@@ -64,7 +49,7 @@ class DeadOwnerCheckTest {
 
     private CompletableFuture<Lease> waiting(InterProcessLock asked) {
         CompletableFuture<Lease> wanted = asked.acquireAsync();
-        scheduler.engine.run();
+        scheduler.run();
         return wanted;
     }
 
@@ -74,7 +59,7 @@ class DeadOwnerCheckTest {
         die("forgetful", lease -> {});
         List<CompletableFuture<Lease>> requests =
                 Stream.generate(() -> waiting(lock(PATH))).limit(2).toList();
-        scheduler.engine.advance(Duration.ofSeconds(10));
+        scheduler.advance(Duration.ofSeconds(10));
         assertThat(toTell()).as("told already").isEmpty();
         assertThat(requests).noneMatch(CompletableFuture::isDone);
     }
@@ -85,7 +70,7 @@ class DeadOwnerCheckTest {
         die("forgetful", lease -> {});
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000"); // on every path
         CompletableFuture<Lease> other = waiting(lock("/locks/others"));
-        scheduler.engine.advance(Duration.ofSeconds(10));
+        scheduler.advance(Duration.ofSeconds(10));
         assertThat(other).isNotDone();
         assertThat(toTell()).containsExactly(PATH);
         assertThat(toTell()).as("once").isEmpty();
@@ -97,11 +82,11 @@ class DeadOwnerCheckTest {
     void requestsThatWait_setNoTimersForTheLook() throws InterruptedException {
         lock.acquire();
         waiting(lock(PATH));
-        int before = scheduler.engine.delays().size();
+        int before = scheduler.delays().size();
         List<CompletableFuture<Lease>> requests =
                 Stream.generate(() -> waiting(lock(PATH))).limit(200).toList();
         assertThat(requests).noneMatch(CompletableFuture::isDone);
-        assertThat(scheduler.engine.delays()).hasSize(before + requests.size());
+        assertThat(scheduler.delays()).hasSize(before + requests.size());
     }
 
     @Test
@@ -109,11 +94,11 @@ class DeadOwnerCheckTest {
     void recordOfADeadThreadWithLostHoldsOnly_isForgotten() throws InterruptedException {
         die("forgetful", lease -> {
             ((HeldNode) ((Hold) lease).grant().first()).lose("the test says so");
-            scheduler.engine.run();
+            scheduler.run();
         });
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");
         CompletableFuture<Lease> wanted = waiting(lock(PATH));
-        scheduler.engine.advance(Duration.ofSeconds(2));
+        scheduler.advance(Duration.ofSeconds(2));
         assertThat(wanted).isNotDone();
         assertThat(holds.ofThreads()).isEmpty();
     }

@@ -7,14 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -24,16 +19,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Whatever a thread dies of while it acquires: nothing is granted to nobody. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a caller that is not granted spins
 @Tag("H79")
-class DyingCallerTest {
+class DyingCallerTest extends ClientScene {
     private static final String OTHER = "0123456789abcdef0123456789abcdef-lock-0000000000";
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final InterProcessLock lock =
-            new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults()).threadOwned();
+    private final InterProcessLock lock = lock("/locks/orders");
 
     /** What is thrown where no code throws anything. */
     private static final class Death extends Error {
@@ -75,7 +64,7 @@ class DyingCallerTest {
     }
 
     private void assertNothingLeft() throws InterruptedException {
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(EngineClient.of(client).requests().open()).isEmpty();
         assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
         assertThat(lock.holdCount()).isZero();
@@ -98,7 +87,7 @@ class DyingCallerTest {
         operations.add(OTHER);
         scheduler.inTheWait = this::die;
         assertThatThrownBy(() -> way.take(lock)).isInstanceOf(Death.class);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).containsExactly(OTHER);
         operations.remove(OTHER);
         assertNothingLeft();

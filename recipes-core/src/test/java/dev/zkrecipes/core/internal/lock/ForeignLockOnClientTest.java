@@ -17,9 +17,9 @@ import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -46,8 +46,8 @@ class ForeignLockOnClientTest {
     /** What the observer and the foreign lock were told. */
     private final List<String> told = new CopyOnWriteArrayList<>();
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .observer(this::observe)
@@ -165,7 +165,7 @@ class ForeignLockOnClientTest {
         Lease lease = lock.acquire();
         other.isBroken = true;
         assertThatThrownBy(lease::close).isInstanceOf(AssertionError.class).hasMessage("broken");
-        assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
+        assertThat(PrintedWhile.running(() -> scheduler.advance(Duration.ofSeconds(1))))
                 .contains("has ended itself")
                 .contains("broken");
         assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
@@ -190,7 +190,7 @@ class ForeignLockOnClientTest {
         Lease lease = lock.acquire();
         other.releaseDies = true;
         assertThatThrownBy(lease::close).isInstanceOf(AssertionError.class).hasMessage("in the middle");
-        assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
+        assertThat(PrintedWhile.running(() -> scheduler.advance(Duration.ofSeconds(1))))
                 .contains("has ended itself")
                 .contains("in the middle");
         assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
@@ -200,10 +200,10 @@ class ForeignLockOnClientTest {
     void holdIsLostAndGivenBack_whenItsTimeIsOver() throws InterruptedException {
         Lease lease = lock.acquire();
         lease.onLost(() -> told.add("listener"));
-        scheduler.engine.advance(MOST.minusMillis(1));
+        scheduler.advance(MOST.minusMillis(1));
         assertThat(lease.isValid()).isTrue();
         told.clear();
-        scheduler.engine.advance(Duration.ofMillis(1));
+        scheduler.advance(Duration.ofMillis(1));
         assertThat(told)
                 .containsExactlyInAnyOrder(
                         "lost after PT0.4S: it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows",
@@ -213,7 +213,9 @@ class ForeignLockOnClientTest {
         assertThatThrownBy(lock::acquire)
                 .isInstanceOf(LockLostException.class)
                 .hasMessageContaining("/locks/other")
-                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows");
+                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows;")
+                .extracting("reason")
+                .isEqualTo("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows");
         lease.close();
         assertThat(told).filteredOn(each -> each.startsWith("release")).hasSize(1);
         lock.acquire().close();
@@ -225,7 +227,7 @@ class ForeignLockOnClientTest {
     void everyLoss_isAWarning() throws Exception {
         String end = "Stop what it protects: others may have the lock now.";
         Lease overTime = lock.acquire();
-        assertThat(PrintedWhile.warningsOfLocks(() -> scheduler.engine.advance(MOST)))
+        assertThat(PrintedWhile.warningsOfLocks(() -> scheduler.advance(MOST)))
                 .singleElement()
                 .asString()
                 .contains("WARN")
@@ -253,9 +255,9 @@ class ForeignLockOnClientTest {
     void leaseCanBeClosedLater_whereCallbacksRun() throws InterruptedException {
         Lease lease = LockParts.foreign(other, LockOptions.defaults(), on).acquire();
         CompletableFuture<Void> closed = lease.closeAfter(MOST);
-        scheduler.engine.advance(MOST.minusMillis(1));
+        scheduler.advance(MOST.minusMillis(1));
         assertThat(told).doesNotContain("release in the background");
-        scheduler.engine.advance(Duration.ofMillis(1));
+        scheduler.advance(Duration.ofMillis(1));
         assertThat(told).containsOnlyOnce("release in the background").doesNotContain("release");
         assertThat(closed).isCompleted();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
@@ -264,15 +266,15 @@ class ForeignLockOnClientTest {
     @Test
     void timeOfAHold_canBeProlonged_unlessItIsLost() throws InterruptedException {
         Lease lease = lock.acquire();
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         assertThat(lease.prolong(MOST)).isTrue();
         assertThat(other.prolongedTo).contains(MOST);
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         assertThat(lease.isValid()).isTrue();
         other.state = LeaseState.LOST;
         assertThat(lease.prolong(MOST)).isFalse();
         other.state = LeaseState.HELD;
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         assertThat(lease.prolong(MOST)).isFalse();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
     }
@@ -280,9 +282,9 @@ class ForeignLockOnClientTest {
     @Test
     void timeOfAHold_endsWithIt() throws InterruptedException {
         lock.acquire().close();
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         Lease next = lock.acquire();
-        scheduler.engine.advance(MOST.dividedBy(2));
+        scheduler.advance(MOST.dividedBy(2));
         assertThat(next.isValid()).isTrue();
         next.close();
         assertThat(told).noneMatch(each -> each.startsWith("lost"));
@@ -293,7 +295,7 @@ class ForeignLockOnClientTest {
         try (Lease outer = lock.acquire();
                 Lease inner = lock.acquire()) {
             assertThat(inner.state()).isEqualTo(outer.state());
-            scheduler.engine.advance(Duration.ofMillis(1));
+            scheduler.advance(Duration.ofMillis(1));
         }
         other.granted = Optional.empty();
         assertThat(lock.tryAcquire()).isEmpty();
@@ -364,7 +366,7 @@ class ForeignLockOnClientTest {
         owner.start();
         owner.join();
         CompletableFuture<Lease> wanted = lock.acquireAsync();
-        assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(10))))
+        assertThat(PrintedWhile.running(() -> scheduler.advance(Duration.ofSeconds(10))))
                 .containsOnlyOnce("WARN")
                 .contains("Thread forgetful ended while it held the lock /locks/other.");
         wanted.cancel(false);

@@ -13,16 +13,10 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revoker;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -32,14 +26,8 @@ import org.junit.jupiter.api.Test;
 
 /** Threads that wait for an answer, and a client that is closed meanwhile or just before: they wait no longer. */
 @Tag("H127")
-class QuestionsTest {
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final LockInternals internals =
-            new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults());
+class QuestionsTest extends ClientScene {
+    private final LockInternals internals = internals("/locks/orders", LockOptions.defaults());
     private final InterProcessLock lock = internals.threadOwned();
     private final Requests requests = EngineClient.of(client).requests();
     private Lease lease;
@@ -58,9 +46,7 @@ class QuestionsTest {
     }
 
     private void assertEndsWithTheClient(ThrowingCallable question) {
-        for (Request request : Request.values()) {
-            operations.delayAnswersOf(request, Duration.ofDays(1));
-        }
+        operations.fallSilent();
         scheduler.inTheWait = this::close;
         assertThatThrownBy(question).isInstanceOf(ClientClosedException.class);
     }

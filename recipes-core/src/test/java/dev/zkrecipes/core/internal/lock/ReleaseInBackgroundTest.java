@@ -12,16 +12,11 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.WaitingScheduler;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.spi.LockGroups;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -38,15 +33,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Whoever gives back in the background does not wait, and misses nothing but the wait. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a thread that waits for nothing spins
-class ReleaseInBackgroundTest {
+class ReleaseInBackgroundTest extends ClientScene {
     private static final String PATH = "/locks/orders";
     private static final LockOptions BACKGROUND = LockOptions.defaults().withReleaseInBackground();
 
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
     private final InterProcessLock lock = lock(PATH, BACKGROUND);
     private final AtomicInteger waits = new AtomicInteger();
 
@@ -64,10 +54,6 @@ class ReleaseInBackgroundTest {
         void giveBack(InterProcessLock lock, Lease lease) {
             code.accept(lock, lease);
         }
-    }
-
-    private InterProcessLock lock(String path, LockOptions options) {
-        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
     }
 
     @BeforeEach
@@ -98,17 +84,17 @@ class ReleaseInBackgroundTest {
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
         CompletableFuture<Void> confirmed = lease.closeAsync();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(confirmed).isNotDone();
-        scheduler.engine.advance(Duration.ofSeconds(1));
+        scheduler.advance(Duration.ofSeconds(1));
         assertThat(confirmed).isCompleted();
     }
 
     @ParameterizedTest
     @EnumSource
     void givingBack_withoutTheOption_waitsOnce(Way way) throws InterruptedException {
-        InterProcessLock confirmed = lock(PATH, LockOptions.defaults());
+        InterProcessLock confirmed = lock(PATH);
         Lease lease = confirmed.acquire();
         assertThat(waitsOf(() -> way.giveBack(confirmed, lease))).isOne();
         assertThat(operations.nodes()).isEmpty();
@@ -136,7 +122,7 @@ class ReleaseInBackgroundTest {
         operations.refuse(Request.DELETE, Code.NOAUTH);
         operations.refuse(Request.MULTI, Code.NOAUTH, Code.NOAUTH);
         lease.close();
-        scheduler.engine.run();
+        scheduler.run();
         lease.close();
         assertThat(lease.closeAsync())
                 .failsWithin(Duration.ZERO)
@@ -156,7 +142,7 @@ class ReleaseInBackgroundTest {
 
     @Test
     void option_followsTheLockObjectOfTheHold() throws InterruptedException {
-        InterProcessLock confirmed = lock(PATH, LockOptions.defaults());
+        InterProcessLock confirmed = lock(PATH);
         Lease first = confirmed.acquire();
         Lease second = lock.acquire();
         first.close();
@@ -164,7 +150,7 @@ class ReleaseInBackgroundTest {
                 .as("the last is the other's")
                 .isZero();
         assertThat(second.state()).isEqualTo(LeaseState.RELEASED);
-        scheduler.engine.run();
+        scheduler.run();
 
         Lease third = lock.acquire();
         Lease fourth = confirmed.acquire();
@@ -175,26 +161,25 @@ class ReleaseInBackgroundTest {
 
     @Test
     void multiLock_goesByItsOwnOptions() throws InterruptedException {
-        List<InterProcessLock> members =
-                List.of(lock("/locks/a", LockOptions.defaults()), lock("/locks/b", BACKGROUND));
+        List<InterProcessLock> members = List.of(lock("/locks/a"), lock("/locks/b", BACKGROUND));
         Lease confirmed = LockGroups.together(members, LockOptions.defaults()).acquire();
         assertThat(waitsOf(() -> confirmed.close())).isOne();
         Lease inBackground = LockGroups.together(members, BACKGROUND).acquire();
         assertThat(waitsOf(() -> inBackground.close())).isZero();
         assertThat(operations.nodes()).hasSize(2);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 
     @Test
     void locksWithoutAnOwningThread_doNotWaitEither() throws InterruptedException {
-        InterProcessLock unowned = new LockInternals(client, PATH, new MutexDriver(), BACKGROUND).unowned();
+        InterProcessLock unowned = internals(PATH, BACKGROUND).unowned();
         Optional<Lease> lease = unowned.tryAcquire();
         assertThat(waitsOf(() -> lease.orElseThrow().close())).isZero();
-        InterProcessLock instance = new LockInternals(client, PATH, new MutexDriver(), BACKGROUND).instanceOwned();
+        InterProcessLock instance = internals(PATH, BACKGROUND).instanceOwned();
         instance.acquire();
         assertThat(waitsOf(() -> instance.release())).isZero();
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
 

@@ -9,32 +9,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.WaitingScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Held;
 import dev.zkrecipes.core.internal.hold.HeldWith;
 import dev.zkrecipes.core.internal.hold.Hold;
 import dev.zkrecipes.core.internal.hold.LockData;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A thread that dies while it gives back or hands over, for want of memory: nobody else does the rest. */
 @Tag("H119")
-class ReleaseWithoutMemoryTest {
-    private final WaitingScheduler scheduler = new WaitingScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final InterProcessLock lock =
-            new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults()).threadOwned();
+class ReleaseWithoutMemoryTest extends ClientScene {
+    private final InterProcessLock lock = lock("/locks/orders");
 
     @Test
     void leaseThatIsHalfClosed_endsItsClient() throws InterruptedException {
@@ -46,7 +34,7 @@ class ReleaseWithoutMemoryTest {
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(ended).isCompletedWithValue(LeaseState.LOST);
         assertThat(hold.state()).isEqualTo(LeaseState.LOST);
         assertThat(operations.isClosed()).isTrue();
@@ -57,7 +45,7 @@ class ReleaseWithoutMemoryTest {
 
     @Test
     void grantThatCannotBeHandedOver_endsTheClient() {
-        scheduler.engine.run();
+        scheduler.run();
         AsyncRequest request = new AsyncRequest(
                 EngineLock.behind(lock).orElseThrow(),
                 task -> {
@@ -71,7 +59,7 @@ class ReleaseWithoutMemoryTest {
                     throw new AssertionError("nobody could run this");
                 },
                 () -> {});
-        scheduler.engine.run();
+        scheduler.run();
         assertThat(request).isCompletedExceptionally();
         assertThat(operations.isClosed()).isTrue();
         assertThatThrownBy(lock::acquire)

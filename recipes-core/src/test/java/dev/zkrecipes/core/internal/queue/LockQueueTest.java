@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.LockNodeDriver;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -59,7 +60,9 @@ class LockQueueTest {
                 .hasMessageStartingWith("the lock path /locks/orders has the child /locks/orders/leases, ")
                 .hasMessageContaining("InterProcessSemaphoreMutex")
                 .hasMessageContaining("another path")
-                .hasMessageEndingWith("delete /locks/orders/leases and /locks/orders/locks once nobody uses Curator's");
+                .hasMessageEndingWith("delete /locks/orders/leases and /locks/orders/locks once nobody uses Curator's")
+                .extracting("node")
+                .isEqualTo("leases");
         assertThat(queueOf(List.of("locks", "lease", "leases2", "Leases")).nodes())
                 .isEmpty();
     }
@@ -111,7 +114,9 @@ class LockQueueTest {
         assertThatThrownBy(() -> queueOf(List.of("lock-0000000001", "evil\n-0000000001")))
                 .isExactlyInstanceOf(IncompatibleNodeException.class)
                 .hasMessageContaining("/locks/orders")
-                .hasMessageContaining("evil\\u000a-0000000001");
+                .hasMessageContaining("evil\\u000a-0000000001")
+                .extracting("node")
+                .isEqualTo("evil\n-0000000001");
     }
 
     @Test
@@ -176,15 +181,19 @@ class LockQueueTest {
         LockQueue queue = queueOf(List.of("lock-0000000002", "lock-0000000003"));
         assertThat(queue.wouldBeBlockedBy(node(1), node(2))).isTrue();
         assertThat(queue.nodes()).hasSize(2);
-        LockQueue free = queueUnder(new GrantingDriver());
+        LockQueue free = queueUnder(new TestDriver("lock-", Integer.MAX_VALUE));
         assertThat(free.wouldBeBlockedBy(node(0), node(1))).isFalse();
     }
 
     @Test
     void nodeInFrontOfAnother_isShownInItsPlace() {
         List<List<LockNode>> shown = new ArrayList<>();
+        LockNodeDriver showing = (predecessors, self) -> {
+            shown.add(List.copyOf(predecessors));
+            return Decision.granted();
+        };
         LockQueue queue = new LockQueue(
-                new LockSpec(spec.acl(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
+                new LockSpec(spec.acl(), "/locks/orders", showing, LockOptions.defaults()),
                 List.of("lock-0000000001", "lock-0000000003", "lock-0000000004"),
                 null);
         shown.clear();
@@ -198,7 +207,8 @@ class LockQueueTest {
         LockQueue queue = list.queue(spec);
         LockSpec equal = new LockSpec(spec.acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
         assertThat(list.queue(equal)).isSameAs(queue);
-        LockSpec other = new LockSpec(spec.acl(), "/locks/orders", new GrantingDriver(), LockOptions.defaults());
+        LockSpec other = new LockSpec(
+                spec.acl(), "/locks/orders", new TestDriver("lock-", Integer.MAX_VALUE), LockOptions.defaults());
         assertThat(list.queue(other)).isNotSameAs(queue);
         LockSpec elsewhere = new LockSpec(spec.acl(), "/locks/other", new TestDriver("lock-"), LockOptions.defaults());
         assertThat(list.queue(elsewhere).nodes()).isEmpty();
@@ -226,7 +236,8 @@ class LockQueueTest {
     void nodeRefusedByTheRule_holdsIfTheRuleMayHaveChanged() {
         LockQueue shared = queueUnder(new RefusingSharedDriver());
         assertThat(shared.holding()).containsExactly(node(1));
-        LockQueue fixed = queueUnder(new RefusingDriver());
+        LockNodeDriver refusing = (predecessors, self) -> Decision.never("of the rule");
+        LockQueue fixed = queueUnder(refusing);
         assertThat(fixed.holding()).isEmpty();
     }
 
@@ -235,46 +246,7 @@ class LockQueueTest {
         return new LockQueue(refusing, List.of("lock-0000000001"), null);
     }
 
-    private static final class GrantingDriver extends RefusingDriver {
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.granted();
-        }
-    }
-
-    /** Grants, and tells what it was shown. */
-    private static final class ShowingDriver extends RefusingDriver {
-        private final List<List<LockNode>> shown;
-
-        ShowingDriver(List<List<LockNode>> shown) {
-            this.shown = shown;
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            shown.add(List.copyOf(predecessors));
-            return Decision.granted();
-        }
-    }
-
-    private static class RefusingDriver implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.never("of the rule");
-        }
-    }
-
-    private static final class RefusingSharedDriver extends RefusingDriver implements SharedRuleDriver {
+    private record RefusingSharedDriver() implements SharedRuleDriver, LockNodeDriver {
         @Override
         public byte[] initialRule() {
             return new byte[1];
@@ -284,16 +256,15 @@ class LockQueueTest {
         public LockDriver under(byte[] rule) {
             return this;
         }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.never("of the rule");
+        }
     }
 
     /** Equal whatever they ask for. */
-    private static final class SizedDriver implements LockDriver {
-        private final int size;
-
-        SizedDriver(int size) {
-            this.size = size;
-        }
-
+    private record SizedDriver(int size) implements LockDriver {
         @Override
         public String nodeName() {
             return "share." + size + "-";

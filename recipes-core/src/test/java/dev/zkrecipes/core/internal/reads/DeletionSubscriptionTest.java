@@ -3,32 +3,19 @@
 
 package dev.zkrecipes.core.internal.reads;
 
-import static dev.zkrecipes.core.internal.reads.WatchScene.NODE;
-import static dev.zkrecipes.core.internal.reads.WatchScene.PATH;
-import static dev.zkrecipes.core.internal.reads.WatchScene.RETRY;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.reads.WatchScene.Listener;
-import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 /** The watches that hear nothing of a node but its deletion, alone and beside those that read it. */
-class DeletionSubscriptionTest {
-    private final WatchScene scene = new WatchScene();
-    private final ManualScheduler scheduler = scene.scheduler;
-    private final ScriptedOperations operations = scene.operations;
-    private final Session session = scene.session;
-    private final WatchRegistry registry = scene.registry;
-
+class DeletionSubscriptionTest extends WatchScene {
     @Test
     void manySubscribersOfANode_shareOneWatch_andAreAllTold() {
-        Listener first = scene.waiting();
+        Listener first = waiting();
         Listener second = new Listener();
         registry.subscribeToDeletion(PATH, second);
         assertThat(registry.tellsDeletionOf(PATH)).isTrue();
@@ -55,16 +42,8 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void missingNode_isGone_andNothingIsSet() {
-        operations.remove(NODE);
-        assertThat(scene.waiting().told).containsExactly("gone");
-        assertThat(registry.isEmpty()).isTrue();
-        assertThat(operations.watched()).isEmpty();
-    }
-
-    @Test
     void changeOfTheData_concernsNobody() {
-        Listener listener = scene.waiting();
+        Listener listener = waiting();
         operations.requests();
         operations.change(NODE);
         scheduler.run();
@@ -74,7 +53,7 @@ class DeletionSubscriptionTest {
 
     @Test
     void watchSpentByAnotherEvent_isSetAgain() {
-        Listener listener = scene.waiting();
+        Listener listener = waiting();
         operations.spendDeletionWatch(NODE);
         scheduler.run();
         assertThat(listener.told).isEmpty();
@@ -87,42 +66,17 @@ class DeletionSubscriptionTest {
 
     @Test
     void watchThatIsSetAgain_tellsNothingUntilItIsSet() {
-        scene.waiting();
+        waiting();
         operations.spendDeletionWatch(NODE);
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
         scheduler.run();
-        Listener late = scene.waiting();
+        Listener late = waiting();
         assertThat(registry.tellsDeletionOf(PATH)).isFalse();
         scheduler.advance(RETRY);
         assertThat(registry.tellsDeletionOf(PATH)).isTrue();
         operations.remove(NODE);
         scheduler.run();
         assertThat(late.told).containsExactly("gone");
-    }
-
-    @Test
-    void lastToLeave_dropsTheWatch() {
-        Listener first = scene.waiting();
-        Listener second = scene.waiting();
-        registry.unsubscribeFromDeletion(PATH, first);
-        registry.unsubscribeFromDeletion(PATH, first);
-        assertThat(operations.watchedForDeletion()).containsExactly(NODE);
-        registry.unsubscribeFromDeletion(PATH, second);
-        registry.unsubscribeFromDeletion(PATH, second);
-        assertThat(operations.dropped()).containsExactly(NODE);
-        assertThat(operations.watched()).isEmpty();
-        assertThat(registry.isEmpty()).isTrue();
-    }
-
-    @Test
-    void departedSubscriber_isToldNothingMore() {
-        Listener leaves = scene.waiting();
-        Listener stays = scene.waiting();
-        registry.unsubscribeFromDeletion(PATH, leaves);
-        operations.remove(NODE);
-        scheduler.run();
-        assertThat(leaves.told).isEmpty();
-        assertThat(stays.told).containsExactly("gone");
     }
 
     @Test
@@ -136,7 +90,7 @@ class DeletionSubscriptionTest {
             }
         };
         registry.subscribe(PATH, first);
-        Listener second = scene.reading();
+        Listener second = reading();
         assertThat(first.told).containsExactly("read 0");
         assertThat(second.told).containsExactly("read 0");
         operations.remove(NODE);
@@ -165,91 +119,9 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void eventOfADroppedWatch_concernsNobody() {
-        Listener early = scene.waiting();
-        operations.remove(NODE); // the event is on its way
-        registry.unsubscribeFromDeletion(PATH, early);
-        operations.add(NODE);
-        Listener late = new Listener();
-        registry.subscribeToDeletion(PATH, late);
-        scheduler.run();
-        assertThat(early.told).isEmpty();
-        assertThat(late.told).isEmpty();
-        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
-        assertThat(operations.watchedForDeletion()).containsExactly(NODE);
-        operations.remove(NODE);
-        scheduler.run();
-        assertThat(late.told).containsExactly("gone");
-    }
-
-    @Test
-    void lostRequest_isRepeatedWithTheNextConnection() {
-        operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
-        Listener listener = scene.waiting();
-        session.become(State.DISCONNECTED);
-        scheduler.advance(RETRY);
-        assertThat(operations.requests()).as("nothing without a connection").containsExactly(Request.WATCH_DELETION);
-        assertThat(registry.tellsDeletionOf(PATH)).isFalse();
-        session.become(State.CONNECTED);
-        scheduler.run();
-        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
-        assertThat(listener.told).isEmpty();
-        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
-    }
-
-    @Test
-    void setWatch_survivesAReconnect_withoutARequest() {
-        Listener listener = scene.waiting();
-        operations.requests();
-        session.become(State.DISCONNECTED);
-        session.become(State.CONNECTED);
-        scheduler.advance(RETRY.multipliedBy(2));
-        assertThat(operations.requests()).as("ZooKeeper's client sets it again").isEmpty();
-        operations.remove(NODE);
-        scheduler.run();
-        assertThat(listener.told).containsExactly("gone");
-    }
-
-    @Test
-    void postponedRequest_isRepeatedAfterAWhile() {
-        operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
-        Listener listener = scene.waiting();
-        operations.requests();
-        scheduler.advance(RETRY);
-        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
-        assertThat(listener.told).isEmpty();
-        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
-    }
-
-    @Test
-    void lostRequest_isNotRepeatedWithoutSubscribers() {
-        operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
-        registry.unsubscribeFromDeletion(PATH, scene.waiting());
-        operations.requests();
-        scheduler.advance(RETRY);
-        assertThat(operations.requests()).isEmpty();
-    }
-
-    @Test
-    void refusedRequest_endsTheSubscription() {
-        operations.refuse(Request.WATCH_DELETION, Code.NOAUTH);
-        assertThat(scene.waiting().told).containsExactly("refused NOAUTH");
-        assertThat(registry.isEmpty()).isTrue();
-    }
-
-    @Test
-    void endedSession_needsNoWatchDropped() {
-        Listener listener = scene.waiting();
-        session.become(State.EXPIRED);
-        registry.unsubscribeFromDeletion(PATH, listener);
-        assertThat(registry.isEmpty()).isTrue();
-        assertThat(operations.dropped()).isEmpty();
-    }
-
-    @Test
     void bothKindsOnANode_eachHaveAWatch_andHearWhatIsTheirs() {
-        Listener waits = scene.waiting();
-        Listener reads = scene.reading();
+        Listener waits = waiting();
+        Listener reads = reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION, Request.WATCH);
         operations.change(NODE);
         scheduler.run();
@@ -286,8 +158,8 @@ class DeletionSubscriptionTest {
     void lostRequestsOfBothKinds_areRepeatedWithTheNextConnection() {
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
         operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
-        Listener reads = scene.reading();
-        Listener waits = scene.waiting();
+        Listener reads = reading();
+        Listener waits = waiting();
         session.become(State.DISCONNECTED);
         operations.requests();
         session.become(State.CONNECTED);

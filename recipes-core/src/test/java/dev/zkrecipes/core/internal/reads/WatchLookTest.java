@@ -3,14 +3,10 @@
 
 package dev.zkrecipes.core.internal.reads;
 
-import static dev.zkrecipes.core.internal.reads.WatchScene.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.handle.Containers;
-import dev.zkrecipes.core.internal.reads.WatchScene.Listener;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -21,19 +17,14 @@ import org.junit.jupiter.api.Test;
 
 /** What a server tells nobody, since the watcher might not read the node at that moment, is found by a look. */
 @Tag("H120")
-class WatchLookTest {
+class WatchLookTest extends WatchScene {
     private static final Duration LEAST = Duration.ofMinutes(1);
     private static final Duration MOST = Duration.ofSeconds(75);
 
-    private final WatchScene scene = new WatchScene();
-    private final ManualScheduler scheduler = scene.scheduler;
-    private final ScriptedOperations operations = scene.operations;
-    private final WatchRegistry registry = scene.registry;
-
     @Test
     void nodeThatIsGoneUntold_isGoneForWatchesOfBothKinds() {
-        Listener reads = scene.reading();
-        Listener waits = scene.waiting();
+        Listener reads = reading();
+        Listener waits = waiting();
         operations.removeUntold(NODE);
         scheduler.advance(LEAST.minusMillis(1));
         assertThat(waits.told).isEmpty();
@@ -47,7 +38,7 @@ class WatchLookTest {
     /** It had changed before, and was being read again. */
     @Test
     void nodeThatIsGoneUntold_isGoneOnce_thoughItIsBeingRead() {
-        Listener reads = scene.reading();
+        Listener reads = reading();
         operations.removeUntold(NODE);
         operations.delayAnswerOf(Request.LOOK, Duration.ofSeconds(5));
         while (!operations.requests().contains(Request.LOOK)) {
@@ -62,8 +53,8 @@ class WatchLookTest {
 
     @Test
     void changeThatWasUntold_isReadAndWatchedAgain_once() {
-        Listener reads = scene.reading();
-        Listener waits = scene.waiting();
+        Listener reads = reading();
+        Listener waits = waiting();
         operations.requests();
         operations.changeUntold();
         scheduler.advance(MOST);
@@ -76,8 +67,8 @@ class WatchLookTest {
 
     @Test
     void nodeThatMayNotBeRead_isRefused() {
-        Listener reads = scene.reading();
-        Listener waits = scene.waiting();
+        Listener reads = reading();
+        Listener waits = waiting();
         operations.hide(NODE);
         scheduler.advance(MOST);
         assertThat(reads.told).containsExactly("read 0", "refused NOAUTH");
@@ -88,16 +79,16 @@ class WatchLookTest {
     /** Nothing is granted by what was seen before, without a list. */
     @Test
     void missedDeletion_putsInDoubtWhatWasSeenBefore() {
-        scene.waiting();
-        int before = scene.session.order();
+        waiting();
+        int before = session.order();
         scheduler.advance(MOST);
-        assertThat(scene.session.order()).isEqualTo(before);
+        assertThat(session.order()).isEqualTo(before);
         operations.removeUntold(NODE);
         scheduler.advance(MOST);
-        assertThat(scene.session.order()).isNotEqualTo(before);
-        scene.session.become(State.DISCONNECTED);
-        scene.session.become(State.CONNECTED);
-        assertThat(scene.session.order()).isNotEqualTo(before);
+        assertThat(session.order()).isNotEqualTo(before);
+        session.become(State.DISCONNECTED);
+        session.become(State.CONNECTED);
+        assertThat(session.order()).isNotEqualTo(before);
     }
 
     @Test
@@ -134,8 +125,8 @@ class WatchLookTest {
     @Test
     void lastWatch_takesTheTimerAlong() {
         int before = scheduler.timers();
-        Listener waits = scene.waiting();
-        Listener reads = scene.reading();
+        Listener waits = waiting();
+        Listener reads = reading();
         assertThat(scheduler.timers()).isEqualTo(before + 1);
         registry.unsubscribe(WatchScene.PATH, reads);
         assertThat(scheduler.timers()).isEqualTo(before + 1);
@@ -146,9 +137,9 @@ class WatchLookTest {
 
     @Test
     void endedSession_takesAllTimersAlong() {
-        Listener reads = scene.reading();
+        Listener reads = reading();
         assertThat(scheduler.timers()).as("this and the session's own").isEqualTo(2);
-        scene.session.become(State.EXPIRED);
+        session.become(State.EXPIRED);
         assertThat(scheduler.timers()).isZero();
         registry.unsubscribe(WatchScene.PATH, reads);
         registry.subscribe(WatchScene.PATH, reads);

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.reads;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.Answer;
@@ -14,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A connected session with one node, and listeners to what becomes of the node. */
-public final class WatchScene {
+public class WatchScene {
     static final String NODE = "lock-0000000001";
     static final String PATH = "/locks/" + NODE;
     static final Duration RETRY = Duration.ofSeconds(1);
@@ -56,19 +57,46 @@ public final class WatchScene {
         }
     }
 
-    /** Subscribes to the deletion of the node. */
-    Listener waiting() {
+    /** What one subscribes to. */
+    enum Kind {
+        DATA(Request.WATCH, "read 0"),
+        DELETION(Request.WATCH_DELETION);
+
+        final Request request;
+
+        /** What a listener to a node that is there is told as soon as its watch is set. */
+        final List<String> toldAtOnce;
+
+        Kind(Request request, String... toldAtOnce) {
+            this.request = request;
+            this.toldAtOnce = List.of(toldAtOnce);
+        }
+    }
+
+    Listener subscribed(Kind kind) {
         Listener listener = new Listener();
-        registry.subscribeToDeletion(PATH, listener);
+        if (kind == Kind.DATA) {
+            registry.subscribe(PATH, listener);
+        } else {
+            registry.subscribeToDeletion(PATH, listener);
+        }
         scheduler.run();
         return listener;
     }
 
-    /** Subscribes to the data of the node. */
+    void unsubscribe(Kind kind, Listener listener) {
+        if (kind == Kind.DATA) {
+            registry.unsubscribe(PATH, listener);
+        } else {
+            registry.unsubscribeFromDeletion(PATH, listener);
+        }
+    }
+
+    Listener waiting() {
+        return subscribed(Kind.DELETION);
+    }
+
     Listener reading() {
-        Listener listener = new Listener();
-        registry.subscribe(PATH, listener);
-        scheduler.run();
-        return listener;
+        return subscribed(Kind.DATA);
     }
 }

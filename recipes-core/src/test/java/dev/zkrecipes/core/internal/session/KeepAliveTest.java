@@ -8,51 +8,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.wire.LockPath;
-import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-class KeepAliveTest {
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private ZooKeeperClient client;
-    private Consumer<State> states;
+class KeepAliveTest extends ClientScene {
     private Lease lease;
 
     @BeforeEach
     void acquire() {
-        client = Ports.clientBuilder(
-                        listener -> {
-                            states = listener;
-                            return operations;
-                        },
-                        scheduler)
-                .callbackExecutor(Runnable::run)
-                .build();
         lease = acquired("/locks/orders");
     }
 
     private Lease acquired(String path) {
-        CompletableFuture<Lease> wanted = new LockInternals(client, path, new MutexDriver(), LockOptions.defaults())
-                .threadOwned()
-                .acquireAsync();
-        scheduler.run();
-        return wanted.join();
+        return asked(lock(path)).join();
     }
 
     private static String nodeOf(Lease held) {
@@ -132,11 +108,11 @@ class KeepAliveTest {
                 .toList();
         Duration timeout = operations.sessionTimeout();
         scheduler.advance(timeout);
-        states.accept(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         scheduler.run();
         deleted.forEach(each -> operations.removeUntold(nodeOf(each)));
         operations.delayAnswersOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(60));
-        states.accept(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.run();
         for (int i = 0; i < 30; i++) {
             assertThat(deleted).noneMatch(Lease::isValid);
@@ -154,14 +130,14 @@ class KeepAliveTest {
         Lease third = acquired("/locks/third");
         Duration timeout = operations.sessionTimeout();
         scheduler.advance(timeout);
-        states.accept(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         scheduler.run();
         operations.removeUntold(nodeOf(first));
         operations.removeUntold(nodeOf(third));
         for (int divisor : new int[] {60, 60, 20}) { // of all, of the second, of the third
             operations.delayAnswerOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(divisor));
         }
-        states.accept(State.CONNECTED);
+        become(State.CONNECTED);
         scheduler.advance(timeout.dividedBy(60).multipliedBy(3));
         assertThat(first.state()).isEqualTo(LeaseState.LOST);
         assertThat(List.of(lease, second, third)).noneMatch(Lease::isValid);
@@ -201,15 +177,17 @@ class KeepAliveTest {
         Lease deleted = acquired("/locks/deleted");
         Duration timeout = operations.sessionTimeout();
         scheduler.advance(timeout);
-        states.accept(State.DISCONNECTED);
+        become(State.DISCONNECTED);
         scheduler.run();
         operations.removeUntold(nodeOf(deleted));
         operations.delayAnswerOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(60));
         operations.delayAnswerOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(6));
-        assertThatThrownBy(lease::verify).isInstanceOf(LockConnectionException.class); // nobody waits here
-        scheduler.run();
+        scheduler.inTheWait = () -> {
+            throw new IllegalStateException("nobody waits for the answer");
+        };
+        assertThatThrownBy(lease::verify).hasMessage("nobody waits for the answer");
         scheduler.advance(timeout.dividedBy(120));
-        states.accept(State.CONNECTED);
+        become(State.CONNECTED);
         for (int i = 0; i < 30; i++) {
             scheduler.advance(timeout.dividedBy(120));
             assertThat(deleted.isValid()).isFalse();

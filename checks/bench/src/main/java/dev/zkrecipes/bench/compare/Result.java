@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.compare;
+
+import dev.zkrecipes.bench.compare.BenchCase.Setting;
+import dev.zkrecipes.bench.compare.BenchCase.Target;
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.report.Charts;
+import dev.zkrecipes.bench.report.Summary;
+import dev.zkrecipes.bench.report.Table;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * The result of one case in one setting.
+ *
+ * @param roundTripMicros the median time of the smallest request there, measured before
+ * @param rounds the figures of each contender, in the order of the rounds
+ */
+record Result(
+        BenchCase benchCase,
+        Setting setting,
+        double roundTripMicros,
+        Map<Contender, List<Map<Metric, Double>>> rounds) {
+
+    /** The figures of one contender; empty if the metric was not measured. */
+    Optional<Summary> summary(Contender contender, Metric metric) {
+        double[] values = values(contender, metric).stream()
+                .mapToDouble(Double::doubleValue)
+                .toArray();
+        return values.length == 0 ? Optional.empty() : Optional.of(Summary.of(values));
+    }
+
+    /** Ours divided by another's, round by round; empty if one of them was not measured, or was nothing. */
+    Optional<Summary> ratio(Contender against, Metric metric) {
+        List<Double> ours = values(Contender.OURS, metric);
+        List<Double> theirs = values(against, metric);
+        return against == Contender.OURS || ours.isEmpty() || theirs.isEmpty() || theirs.contains(0.0)
+                ? Optional.empty()
+                : Optional.of(Summary.ofRatios(ours, theirs));
+    }
+
+    /** The target for our figure, or for its ratio to another's; empty if there is none, or no such ratio. */
+    private Optional<Target> target(Contender contender, Metric metric) {
+        return benchCase.targets().stream()
+                .filter(target -> target.metric() == metric && target.against() == contender)
+                .filter(target -> setting.equals(Setting.memory(target.roundTripMillis())))
+                .filter(target ->
+                        contender == Contender.OURS || ratio(contender, metric).isPresent())
+                .findFirst();
+    }
+
+    private List<Double> values(Contender contender, Metric metric) {
+        return rounds.getOrDefault(contender, List.of()).stream()
+                .filter(round -> round.containsKey(metric))
+                .map(round -> round.getOrDefault(metric, 0.0))
+                .toList();
+    }
+
+    /** For the eye: a headline, and a line for each metric. */
+    String describe() {
+        StringBuilder text = new StringBuilder(benchCase.name() + ", " + setting + " (a round trip takes "
+                + Table.digits(roundTripMicros) + " us): " + benchCase.description() + "\n");
+        for (Metric metric : Metric.values()) {
+            if (rounds.keySet().stream().anyMatch(each -> summary(each, metric).isPresent())) {
+                text.append(String.format("  %-10s %-9s", metric, metric.unit()));
+                for (Contender contender : rounds.keySet()) {
+                    summary(contender, metric).ifPresent(summary -> text.append(describe(contender, metric, summary)));
+                }
+                text.append('\n');
+            }
+        }
+        return text.toString();
+    }
+
+    private String describe(Contender contender, Metric metric, Summary summary) {
+        Optional<Summary> ratio = ratio(contender, metric);
+        return String.format(
+                Locale.ROOT,
+                " %s %s (%.0f%%)%s%s;",
+                contender,
+                Table.digits(summary.median()),
+                100 * summary.spread(),
+                cell(
+                        ratio,
+                        to -> String.format(
+                                Locale.ROOT, ", ours to it %.2f (%.2f..%.2f)", to.median(), to.least(), to.greatest())),
+                cell(
+                        target(contender, metric),
+                        target -> " [" + target + ": "
+                                + (target.isMetBy(ratio.orElse(summary).median()) ? "met" : "MISSED") + "]"));
+    }
+
+    /** Medians, spreads and ratios, one row for each contender and metric. */
+    static Table results(List<Result> results) {
+        Table table = Table.of("case,round trip added ms,store,round trip measured us,metric,unit,contender,median,"
+                + "least,greatest,rounds,ours to it,ours to it least,ours to it greatest,target,met");
+        for (Result result : results) {
+            for (Metric metric : Metric.values()) {
+                for (Contender contender : Contender.values()) {
+                    result.summary(contender, metric).ifPresent(summary -> {
+                        Optional<Summary> ratio = result.ratio(contender, metric);
+                        Optional<Target> target = result.target(contender, metric);
+                        table.add(
+                                result.benchCase.name(),
+                                result.setting.roundTripMillis(),
+                                result.setting.store(),
+                                result.roundTripMicros,
+                                metric,
+                                metric.unit(),
+                                contender,
+                                summary.median(),
+                                summary.least(),
+                                summary.greatest(),
+                                summary.count(),
+                                cell(ratio, Summary::median),
+                                cell(ratio, Summary::least),
+                                cell(ratio, Summary::greatest),
+                                cell(target, Target::toString),
+                                cell(
+                                        target,
+                                        each -> each.isMetBy(
+                                                        ratio.orElse(summary).median())
+                                                ? "yes"
+                                                : "no"));
+                    });
+                }
+            }
+        }
+        return table;
+    }
+
+    private static <T> Object cell(Optional<T> from, Function<T, Object> value) {
+        return from.map(value).orElse("");
+    }
+
+    /** Every single figure. */
+    static Table rounds(List<Result> results) {
+        Table table = Table.of("case,round trip added ms,store,contender,round,metric,unit,value");
+        for (Result result : results) {
+            result.rounds.forEach((contender, rounds) -> {
+                int number = 0;
+                for (Map<Metric, Double> round : rounds) {
+                    int current = ++number;
+                    round.forEach((metric, value) -> table.add(
+                            result.benchCase.name(),
+                            result.setting.roundTripMillis(),
+                            result.setting.store(),
+                            contender,
+                            current,
+                            metric,
+                            metric.unit(),
+                            value));
+                }
+            });
+        }
+        return table;
+    }
+
+    /** For each case the ratio of our rate to that of the others; draws nothing if there is none. */
+    static void draw(List<Result> results, Path file) throws IOException {
+        Map<String, Map<String, Double>> series = new LinkedHashMap<>();
+        for (Contender against : Contender.values()) {
+            for (Result result : results) {
+                result.ratio(against, Metric.RATE)
+                        .ifPresent(ratio -> series.computeIfAbsent("ours : " + against, any -> new LinkedHashMap<>())
+                                .put(result.benchCase.name() + ", " + result.setting, ratio.median()));
+            }
+        }
+        if (!series.isEmpty()) {
+            Charts.ratios("rate of ours divided by that of the others (more is better)", series, file);
+        }
+    }
+}

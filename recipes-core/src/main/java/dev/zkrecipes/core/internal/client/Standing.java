@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.client;
+
+import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What stands on a client, such as elections. It ends before the leases do, so that it can give back in order what it
+ * holds. Any thread.
+ */
+final class Standing {
+    private static final Logger log = LoggerFactory.getLogger(Standing.class);
+
+    private final EngineScheduler scheduler;
+    private final Duration closeTimeout;
+    private final BooleanSupplier isOver; // whether the client ends by now
+    private final Set<Part> parts = ConcurrentHashMap.newKeySet();
+    private volatile boolean refuses;
+
+    /** One thing that stands on the client. {@code end} begins to end it, and completes when it has ended. */
+    private record Part(String path, Supplier<CompletableFuture<Void>> end) {}
+
+    Standing(EngineScheduler scheduler, Duration closeTimeout, BooleanSupplier isOver) {
+        this.scheduler = scheduler;
+        this.closeTimeout = closeTimeout;
+        this.isOver = isOver;
+    }
+
+    /** Adds a part; the returned task takes it out. Empty if nothing can stand on the client any more. */
+    Optional<Runnable> add(String path, Supplier<CompletableFuture<Void>> end) {
+        Part added = new Part(path, end);
+        parts.add(added);
+        // Checked after the addition: a close either finds what was added, or is seen here.
+        if (refuses) {
+            parts.remove(added);
+            return Optional.empty();
+        }
+        return Optional.of(() -> parts.remove(added));
+    }
+
+    /** From now on nothing can stand on the client. */
+    void refuse() {
+        refuses = true;
+    }
+
+    /**
+     * Ends all parts. Completes when they have ended, or the close time-out is over.
+     *
+     * <p>If two threads close the client, both do this, and the client ends when the first of them need not wait any
+     * longer. The second thread may be doing the very work that the first one waits for, and that work cannot end
+     * before the second thread returns from its close.
+     */
+    CompletableFuture<Void> end() {
+        refuse();
+        Map<Part, CompletableFuture<Void>> ends = new LinkedHashMap<>();
+        for (Part each : isOver.getAsBoolean() ? List.<Part>of() : List.copyOf(parts)) {
+            try {
+                ends.put(each, each.end().get());
+            } catch (Throwable t) { // code of a recipe, which must not keep the client from ending
+                log.warn("What stands on the lock {} could not be ended before its client is closed.", each.path(), t);
+            }
+        }
+        CompletableFuture<Void> over = CompletableFuture.allOf(ends.values().toArray(CompletableFuture<?>[]::new));
+        if (over.isDone()) {
+            return over;
+        }
+        CompletableFuture<Void> limited = new CompletableFuture<>();
+        Timer limit = scheduler.schedule(closeTimeout, () -> {
+            ends.values().removeIf(CompletableFuture::isDone);
+            if (!isOver.getAsBoolean()) {
+                log.warn(
+                        "The lock client is being closed, and what stands on {} has not ended its work within {}: it may"
+                                + " still be at work while others have its locks. Let it end sooner, or raise closeTimeout.",
+                        ends.keySet().stream().map(Part::path).toList(),
+                        closeTimeout);
+            }
+            limited.complete(null);
+        });
+        Completion.on(over, (done, failure) -> {
+            limit.cancel();
+            limited.complete(null);
+        });
+        return limited;
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The setting of a test that needs a server: the server of its class, a path that no other test uses, and clients and
+ * proxies. Whatever the test opens here is closed after it, the latest first. Each test has its own thread, so a test
+ * that hangs fails, even in a wait that no interruption ends.
+ *
+ * <p>A session lasts longer than any test, unless the test asks for another time-out. So no lease is checked while
+ * requests are counted.
+ */
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 100)
+public abstract class ServerStage {
+    /** The server of the class. */
+    protected EmbeddedZooKeeper server;
+
+    /** A path for this test only; nobody has created it. */
+    protected String path;
+
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    /** Creates the stage; a test extends it. */
+    protected ServerStage() {}
+
+    /** Takes the server, and names the path after the test. */
+    @BeforeEach
+    protected final void enter(EmbeddedZooKeeper started, TestInfo test) {
+        server = started;
+        path = "/" + test.getTestMethod().orElseThrow().getName() + "-"
+                + Integer.toHexString(test.getDisplayName().hashCode());
+    }
+
+    /** Closes what was opened. */
+    @AfterEach
+    protected final void leave() {
+        while (!opened.isEmpty()) {
+            AutoCloseable last = opened.pop();
+            try {
+                last.close();
+            } catch (Exception e) {
+                throw new AssertionError("cannot close " + last, e);
+            }
+        }
+    }
+
+    /** Returns the resource, which is closed after the test. */
+    protected final <T extends AutoCloseable> T opened(T resource) {
+        opened.push(resource);
+        return resource;
+    }
+
+    /** Opens a proxy in front of the server. */
+    protected final FaultProxy proxy() {
+        return opened(FaultProxy.to(server));
+    }
+
+    /** Opens a client of the server. */
+    protected final ZooKeeperClient client() throws InterruptedException {
+        return client(TestClients.LONG_SESSION);
+    }
+
+    /** Opens a client of the server with this session time-out. */
+    protected final ZooKeeperClient client(Duration session) throws InterruptedException {
+        return client(settings().sessionTimeout(session));
+    }
+
+    /** Opens a client behind this proxy. */
+    protected final ZooKeeperClient client(FaultProxy proxy) throws InterruptedException {
+        return client(proxy, TestClients.LONG_SESSION);
+    }
+
+    /** Opens a client behind this proxy with this session time-out. */
+    protected final ZooKeeperClient client(FaultProxy proxy, Duration session) throws InterruptedException {
+        return client(settings(proxy.connectString()).sessionTimeout(session));
+    }
+
+    /** Opens a client with these settings. */
+    protected final ZooKeeperClient client(ZooKeeperClientBuilder settings) throws InterruptedException {
+        return opened(TestClients.connect(settings));
+    }
+
+    /** The settings of a client of the server. */
+    protected final ZooKeeperClientBuilder settings() {
+        return settings(server.connectString());
+    }
+
+    /** The settings of a client of another connect string, such as that of a proxy. */
+    protected static ZooKeeperClientBuilder settings(String connectString) {
+        return ZooKeeperClient.builder().connectString(connectString).sessionTimeout(TestClients.LONG_SESSION);
+    }
+
+    /** Waits until this number of nodes is below the path of the test. */
+    protected final void awaitNodes(int count) {
+        awaitNodes(path, count);
+    }
+
+    /** Waits until this number of nodes is below the path. */
+    protected final void awaitNodes(String lockPath, int count) {
+        Soon.await().untilAsserted(() -> assertThat(server.children(lockPath)).hasSize(count));
+    }
+
+    /** The path of the only node below the path of the test. */
+    protected final String node() {
+        assertThat(server.children(path)).hasSize(1);
+        return path + "/" + server.children(path).get(0);
+    }
+
+    /** Ends the session of the client at the server. */
+    protected final void expire(ZooKeeperClient client) {
+        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+    }
+
+    /** Fails unless exactly these requests were sent. */
+    protected static void assertRequests(RequestCounts spent, RequestType... expected) {
+        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
+    }
+}
