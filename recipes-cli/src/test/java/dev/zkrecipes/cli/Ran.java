@@ -24,10 +24,10 @@ public record Ran(int code, String out, String err) {
 
     /** Runs a command that a test made itself, with the manners of {@code zklock}. */
     public static Ran command(Object command, String... arguments) {
-        return run(commandLine(command), arguments);
+        return run(commandLine(command).setStopAtPositional(false), arguments);
     }
 
-    /** A command that a test made itself, with the manners of {@code zklock}. */
+    /** A {@code run}, {@code lead} or {@code hold} that a test made itself, with the manners of {@code zklock}. */
     public static CommandLine commandLine(Object command) {
         CommandLine manners = ZkLock.runAlone();
         return new CommandLine(command)

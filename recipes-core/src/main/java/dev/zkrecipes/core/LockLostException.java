@@ -29,7 +29,10 @@ public final class LockLostException extends LockException {
         this.reason = reason;
     }
 
-    /** {@return why the lock is lost, as a part of a sentence, such as "its node was deleted by somebody else"} */
+    /**
+     * {@return why the lock is lost, as a part of a sentence, such as "its node was deleted by somebody else"; if whoever
+     * made the error gave no reason, the whole message}
+     */
     public String reason() {
         return reason;
     }

@@ -264,8 +264,8 @@ public final class ZooKeeperClientBuilder {
     /**
      * Warns of requests that wait longer than this: in the log {@code dev.zkrecipes.locks}, once a minute for each
      * lock, with the place in the queue and the holders, for which the server is asked; without a connection, that
-     * there is none. Observers are told once of each such request. Candidates for leadership are left out, as they
-     * stand by. Default: no warnings, at no cost.
+     * there is none. Observers are told once of each such request. Requests that stand by are left out, see
+     * {@link LockOptions#withStandby}, as candidates for leadership do. Default: no warnings, at no cost.
      *
      * @param wait a positive time; it is looked at once a second
      * @return this builder

@@ -129,4 +129,9 @@ class LockOptionsTest {
         assertThat(DEFAULTS.withAcl(List.of(entry(Perms.ALL, "digest", "alice:" + HASH))))
                 .hasToString("LockOptions[REQUEUE, [digest:alice rwcda]]");
     }
+
+    @Test
+    void badOwnerLabel_isRejected() {
+        assertThatIllegalArgumentException().isThrownBy(() -> DEFAULTS.withOwnerLabel("a\nb"));
+    }
 }

@@ -9,12 +9,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockObserver.Progress;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
@@ -124,6 +129,33 @@ class LeaderElectionIT extends ServerStage {
         assertThat(one.leader()).isEmpty();
         assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "began 2", "ended 2 RELEASED");
         assertNothingLeft();
+    }
+
+    @Test
+    void candidate_isNotSlow() throws Exception {
+        List<String> slow = new CopyOnWriteArrayList<>();
+        ZooKeeperClient watched =
+                client(settings().slowAfter(Duration.ofMillis(1)).observer(request -> new Progress() {
+                    @Override
+                    public void onSlow(Duration waited) {
+                        slow.add(request.path());
+                    }
+                }));
+        one.join();
+        leads(one);
+        LeaderElection candidate = opened(new LeaderElection(watched, path));
+        candidate.join();
+        awaitNodes(2);
+        String busy = path + "-lock";
+        Lease held = lock(client, busy).acquire();
+        var unused = lock(watched, busy).acquireAsync();
+        await().untilAsserted(() -> assertThat(slow).contains(busy)); // a look that comes to the candidate first
+        assertThat(slow).doesNotContain(path);
+        held.close();
+    }
+
+    private static InterProcessLock lock(ZooKeeperClient client, String path) {
+        return new LockInternals(client, path, new MutexDriver("lock-"), LockOptions.defaults()).unowned();
     }
 
     @Test

@@ -62,6 +62,15 @@ class SemaphoreLimitIT extends ServerStage {
     }
 
     @Test
+    @Tag("H24")
+    void requestAboveTheLimit_isRefused_evenForTheFirstUser() {
+        assertThatThrownBy(() -> semaphore.acquire(5))
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("asks for 5 permits, and the limit is 4");
+        assertThat(server.nodeExists(path)).isFalse();
+    }
+
+    @Test
     @Tag("H84")
     void revokerAfterAResizeToFewer_asksAllHolders_andNoLaterRequest() throws Exception {
         semaphore.resize(3);

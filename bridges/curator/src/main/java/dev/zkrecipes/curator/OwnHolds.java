@@ -38,8 +38,11 @@ final class OwnHolds {
     static void requireNoneLost(CuratorLock lock) {
         for (CuratorHold hold : MINE.get()) {
             if (hold.isOnPathOf(lock) && hold.state() == LeaseState.LOST) {
-                throw new LockLostException("Curator's lock " + lock.path() + ": this thread has lost a lock on that"
-                        + " path: stop what it protects, close every lease of it, then acquire afresh");
+                String reason = "this thread has lost a lock on that path";
+                throw new LockLostException(
+                        "Curator's lock " + lock.path() + ": " + reason
+                                + ": stop what it protects, close every lease of it, then acquire afresh",
+                        reason);
             }
         }
     }

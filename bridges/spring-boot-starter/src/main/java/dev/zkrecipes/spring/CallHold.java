@@ -80,16 +80,20 @@ final class CallHold implements AutoCloseable {
 
     void requireHeldUntilNow() {
         if (isOver || lease.state() == LeaseState.LOST) {
-            throw new LockLostException("the lock " + lease.path() + " was "
-                    + (isOver ? "given back with the transaction" : "lost") + " while " + method
-                    + " ran: another process may have done the same meanwhile, so check what it did");
+            String reason = (isOver ? "given back with the transaction" : "lost") + " while " + method + " ran";
+            throw new LockLostException(
+                    "the lock " + lease.path() + " was " + reason
+                            + ": another process may have done the same meanwhile, so check what it did",
+                    "it was " + reason);
         }
     }
 
     void requireNotLostBeforeCommit() {
         if (lease.state() == LeaseState.LOST) {
-            throw new LockLostException("the lock " + lease.path() + " of " + method
-                    + " was lost before the transaction was committed, so it is rolled back");
+            throw new LockLostException(
+                    "the lock " + lease.path() + " of " + method
+                            + " was lost before the transaction was committed, so it is rolled back",
+                    "it was lost before the transaction was committed");
         }
     }
 

@@ -331,13 +331,16 @@ public final class ConnectOptions {
 
     /** The error for a client that did not connect in time, with the reason if the client has found it out. */
     private LockException notConnected(ZooKeeperClient client, Duration limit) {
-        LockException trouble = client.connectionTrouble()
-                .orElseGet(() -> new LockConnectionException("check that the servers run and that the address, the port"
-                        + " and the TLS settings are right; zklock doctor asks each of them"));
-        return trouble instanceof LockAccessException
-                ? trouble
-                : new LockConnectionException("no server of " + servers + " answered within " + limit.toMillis() / 1e3
-                        + " s: " + trouble.getMessage());
+        Optional<LockException> trouble = client.connectionTrouble();
+        if (trouble.isPresent() && trouble.get() instanceof LockAccessException refused) {
+            return refused;
+        }
+        String found = trouble.map(LockException::getMessage)
+                .orElse(
+                        "check that the servers run and that the address, the port and the TLS settings are right; zklock"
+                                + " doctor asks each of them");
+        return new LockConnectionException(
+                "no server of " + servers + " answered within " + limit.toMillis() / 1e3 + " s: " + found);
     }
 
     /**

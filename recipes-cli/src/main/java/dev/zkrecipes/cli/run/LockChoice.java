@@ -80,13 +80,7 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             case MUTEX -> new InterProcessMutex(client, path);
             case SEMAPHORE -> new InterProcessSemaphore(client, path, limit).permits(permits);
             // The queue in which LeaderElection and Curator's LeaderLatch stand, too.
-            case LEADER ->
-                new LockInternals(
-                                client,
-                                path,
-                                new MutexDriver("latch-"),
-                                LockOptions.defaults().withStandby())
-                        .unowned();
+            case LEADER -> new LockInternals(client, path, new MutexDriver("latch-"), LockOptions.defaults()).unowned();
         };
     }
 

@@ -18,26 +18,17 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code zklock hold} beside a {@link ScriptedKeeper}: how long a script has the lock, and whom a loss ends. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class HoldTest {
+class HoldTest extends ScriptedKeeperStage {
     private static final String FOREVER = "; while :; do sleep 0.1; done";
 
-    @TempDir
-    private Path folder;
-
-    private ScriptedKeeper keeper;
-
     @BeforeEach
-    void scriptKeeper() throws IOException {
+    void requireBash() {
         Tool.BASH.require();
-        keeper = new ScriptedKeeper(folder);
     }
 
     private RunningZkLock script(String hold, String rest) throws IOException, InterruptedException {
@@ -55,16 +46,26 @@ class HoldTest {
         assertThat(keeper.heard()).noneMatch(line -> line.startsWith("over"));
     }
 
+    /** Until the launcher has asked twice, and so has looked who reads. */
+    private void assertStaysHeld() throws IOException {
+        int heard = keeper.heard().size();
+        await().atMost(RunningZkLock.LIMIT)
+                .until(() -> keeper.heard().size() >= heard + 2
+                        || keeper.heard().stream().anyMatch(line -> line.startsWith("over")));
+        assertHeld();
+    }
+
     // ---- how long the lock is held
 
     /** As with {@code flock 9}: what the script has started, and has its descriptor, keeps the lock. */
     @Test
     void killedScript_keepsTheLockAsLongAsWhatItHasStarted() throws IOException, InterruptedException {
+        keeper.upon("go", "grant 1");
         try (RunningZkLock script = script("/a", "trap : INT TERM; sh -c 'echo child $$; exec sleep 1000'")) {
             long child = script.number("child");
             script.signal("KILL");
             assertThat(script.awaitExit()).isEqualTo(137);
-            assertHeld();
+            assertStaysHeld();
             RunningZkLock.signal("KILL", child);
             awaitOver(0);
         }
@@ -121,10 +122,11 @@ class HoldTest {
 
     @Test
     void givenProcess_holdsTheLockUntilItEnds_ifTheOutputIsNoPipe() throws IOException, InterruptedException {
+        keeper.upon("go", "grant 1");
         String script = "\"$ZKLOCK\" hold --pid=$$ /a >'" + folder.resolve("line") + "' & echo up; read -r x";
         try (RunningZkLock running = keeper.script("bash", script)) {
             keeper.awaitHeard("target tree " + running.pid());
-            assertHeld();
+            assertStaysHeld();
             running.in().close();
             running.awaitExit();
             awaitOver(0);

@@ -28,6 +28,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The keeper of a lock, to which a test plays the launcher: what it does when the lock, the session or the server goes,
@@ -169,13 +171,14 @@ class KeeperIT {
 
     // ---- the lock is lost, or asked for
 
-    @Test
-    void lossThatIsIgnored_isReported() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"run --on-lost=ignore /keeper x, command", "hold --on-lost=ignore /keeper, script"})
+    void lossThatIsIgnored_isReported(String line, String what) throws IOException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--on-lost=ignore", "/keeper", "x")) {
+                PlayedLauncher launcher = PlayedLauncher.start(server, line.split(" "))) {
             launcher.take(NONE);
             assertThat(server.expireSession(session(launcher))).isTrue();
-            launcher.awaitErr("; the command continues");
+            launcher.awaitErr("; the " + what + " continues");
             launcher.say("over 5");
             assertThat(launcher.awaitCode()).isEqualTo(5);
         }
@@ -334,7 +337,7 @@ class KeeperIT {
         Path ends = folder.resolve("ends");
         Path file = Files.writeString(
                 folder.resolve("launcher"),
-                "#!/bin/sh\n>" + ends + "; until [ -e " + gone + " ]; do sleep 0.1; done\n");
+                "#!/bin/sh\n>" + ends + "; until [ -e " + gone + " ] || [ ! -e " + ends + " ]; do sleep 0.1; done\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 PlayedLauncher launcher =

@@ -16,18 +16,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code bin/zklock} by itself, beside a {@link ScriptedKeeper}: no test here needs a JVM, the jar or a server. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class LauncherTest {
+class LauncherTest extends ScriptedKeeperStage {
     /** Says who it is, and ends when it is told to. */
     static final String OBEDIENT = "trap 'echo told; exit 3' TERM; echo pid $$; while :; do sleep 0.1; done";
 
@@ -48,16 +44,6 @@ class LauncherTest {
             do $0;
             die $@ || $!;
             """;
-
-    @TempDir
-    private Path folder;
-
-    private ScriptedKeeper keeper;
-
-    @BeforeEach
-    void scriptKeeper() throws IOException {
-        keeper = new ScriptedKeeper(folder);
-    }
 
     // ---- the end of the command
 

@@ -158,6 +158,7 @@ class LeadIT {
                 other.await("+granted ");
                 assertThat(folder.resolve("enough.ended")).exists();
                 assertThat(one.awaitExit()).as(one.err()).isEqualTo(3);
+                other.giveBack();
             }
         }
     }
@@ -177,6 +178,7 @@ class LeadIT {
                 assertThat(Long.valueOf(other.environment().get("ZKLOCK_FENCE")))
                         .isGreaterThan(terms(one).get(0));
                 assertThat(one.out()).contains("told");
+                other.giveBack();
             }
         }
     }

@@ -156,6 +156,14 @@ final class PlayedLauncher implements AutoCloseable {
         return code.join();
     }
 
+    /** Takes the lock that was granted, and gives it back. */
+    void giveBack() {
+        say("target group 0 0 0");
+        await("+watched");
+        say("over 0");
+        awaitCode();
+    }
+
     /** As if the launcher were killed. */
     void die() {
         to.close();

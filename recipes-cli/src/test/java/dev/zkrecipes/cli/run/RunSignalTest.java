@@ -13,31 +13,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Signals to {@code zklock run}, {@code hold} and {@code lead}, beside a {@link ScriptedKeeper}. */
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class RunSignalTest {
+class RunSignalTest extends ScriptedKeeperStage {
     /** Upon the end of a term of {@code lead}, waits until a file of the name {@code given-back} is there. */
     private static final String GIVES_BACK_WHEN_TOLD = "until [ -e given-back ]; do sleep 0.1; done;"
             + " case $rest in *again) echo +again ;; *) echo \"+end $rest\"; exit ;; esac";
-
-    @TempDir
-    private Path folder;
-
-    private ScriptedKeeper keeper;
-
-    @BeforeEach
-    void scriptKeeper() throws IOException {
-        keeper = new ScriptedKeeper(folder);
-    }
 
     private static void awaitStopped(long pid, RunningZkLock zklock) {
         await().atMost(RunningZkLock.LIMIT)

@@ -131,7 +131,8 @@ class RunTerminalTest {
     private List<String> shown(String script, String keys, String tool) throws IOException, InterruptedException {
         Path file = Files.writeString(
                 folder.resolve("script"),
-                "ulimit -c 0; cd '" + folder + "'; set -- " + tool + "\n" + script.replace('!', '|') + "\n");
+                "ulimit -c 0; cd '" + folder + "'; rm -f file; set -- " + tool + "\n" + script.replace('!', '|')
+                        + "\n");
         String bash = String.join(" ", RunningZkLock.interruptible()) + " bash " + (script.contains("fg") ? "-m " : "");
         try (Terminal terminal = new Terminal(new ScriptedKeeper(folder), bash + file)) {
             terminal.awaitScreen("KEYS");

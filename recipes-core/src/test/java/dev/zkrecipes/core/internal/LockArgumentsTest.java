@@ -6,15 +6,25 @@ package dev.zkrecipes.core.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -105,5 +115,44 @@ class LockArgumentsTest extends ClientScene {
                 .isThrownBy(() -> new LockInternals(client, "/a", forgetful, LockOptions.defaults()))
                 .withMessageContaining("does not recognise its own node name")
                 .withMessageContaining("lock-2147483646");
+    }
+
+    /** A driver may fail later, when the lock is in use. */
+    @Test
+    @Tag("H45")
+    void nodeName_isReadOnlyWhenTheLockIsCreated() {
+        AtomicReference<RuntimeException> failure = new AtomicReference<>();
+        LockNodeDriver driver = new LockNodeDriver() {
+            @Override
+            public String nodeName() {
+                if (failure.get() != null) {
+                    throw failure.get();
+                }
+                return LockNodeDriver.super.nodeName();
+            }
+
+            @Override
+            public Optional<LockNode> parse(String childName) {
+                return LockNode.parse(childName, "lock-");
+            }
+
+            @Override
+            public Decision decide(List<LockNode> predecessors, LockNode self) {
+                return Decision.grantedIfFirst(predecessors);
+            }
+        };
+        InterProcessLock lock = internals("/a", driver).threadOwned();
+        failure.set(new IllegalStateException("broken"));
+        lock.tryAcquire().orElseThrow().close();
+        assertThat(asked(lock)).isCompletedWithValueMatching(Lease::isValid);
+        assertThatThrownBy(() -> internals("/a", driver)).isSameAs(failure.get());
+    }
+
+    @Test
+    void badArgumentsOfARevocation_areRejected() throws InterruptedException {
+        Revoker revoker = new Revoker(client);
+        assertThatIllegalArgumentException().isThrownBy(() -> revoker.withGrace(Duration.ofNanos(-1)));
+        Lease lease = internals("/a", new TestDriver("lock-")).threadOwned().acquire();
+        assertThatNullPointerException().isThrownBy(() -> lease.onRevocationRequested(null));
     }
 }

@@ -51,16 +51,19 @@ public abstract class ServerStage {
                 + Integer.toHexString(test.getDisplayName().hashCode());
     }
 
-    /** Closes what was opened. */
+    /** Closes what was opened, all of it: what is left open would disturb other tests. */
     @AfterEach
     protected final void leave() {
+        AssertionError failure = new AssertionError("cannot close what was opened");
         while (!opened.isEmpty()) {
-            AutoCloseable last = opened.pop();
             try {
-                last.close();
-            } catch (Exception e) {
-                throw new AssertionError("cannot close " + last, e);
+                opened.pop().close();
+            } catch (Exception | AssertionError e) {
+                failure.addSuppressed(e);
             }
+        }
+        if (failure.getSuppressed().length > 0) {
+            throw failure;
         }
     }
 
@@ -128,7 +131,9 @@ public abstract class ServerStage {
 
     /** Ends the session of the client at the server. */
     protected final void expire(ZooKeeperClient client) {
-        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        assertThat(server.expireSession(client.zooKeeper().orElseThrow().getSessionId()))
+                .as("the server had the session")
+                .isTrue();
     }
 
     /** Fails unless exactly these requests were sent. */

@@ -141,6 +141,7 @@ public final class Compare implements Callable<Integer> {
 
     private boolean isWholeRun() {
         return !quick
+                && rounds == null
                 && names.isEmpty()
                 && roundTrips.isEmpty()
                 && EnumSet.copyOf(contenders).size() == Contender.values().length;

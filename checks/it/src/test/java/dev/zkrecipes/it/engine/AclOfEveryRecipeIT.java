@@ -73,7 +73,7 @@ class AclOfEveryRecipeIT extends ServerStage {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = connected();
+        client = opened(connected());
         handle = client.zooKeeper().orElseThrow();
     }
 

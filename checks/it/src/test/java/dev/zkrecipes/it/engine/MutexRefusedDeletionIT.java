@@ -32,7 +32,7 @@ class MutexRefusedDeletionIT extends ServerStage {
 
     @BeforeEach
     void connect() throws Exception {
-        alice = Identity.connected(ALICE.builder(server.connectString()).requestTimeout(Duration.ofSeconds(2)));
+        alice = opened(Identity.connected(ALICE.builder(server.connectString()).requestTimeout(Duration.ofSeconds(2))));
         server.createNode(path, new byte[0]);
         setRights(JOIN_ONLY);
         mutex = new InterProcessMutex(alice, path);

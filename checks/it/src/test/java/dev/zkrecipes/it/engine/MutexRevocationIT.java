@@ -19,6 +19,7 @@ import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
@@ -285,8 +286,9 @@ class MutexRevocationIT extends ServerStage {
     void lostReplyToTheMark_marksOnce() throws Exception {
         Lease lease = new InterProcessMutex(asking, path).acquire();
         List<RevocationRequest> heard = listen(lease);
-        proxy.dropReply(RequestType.MULTI, 1);
+        Fault lost = proxy.dropReply(RequestType.MULTI, 1);
         List<Revocation> asked = new Revoker(holding).request(mutex);
+        lost.awaitFired(Duration.ofSeconds(120));
         assertThat(data(node()).lines().filter(line -> line.startsWith("revoke=")))
                 .hasSize(1);
         await().until(() -> heard.size() == 1);
@@ -300,9 +302,10 @@ class MutexRevocationIT extends ServerStage {
     @ValueSource(booleans = {true, false})
     void lostDeletion_orItsLostReply_isBroken(boolean reply) throws Exception {
         Lease lease = new InterProcessMutex(asking, path).acquire();
-        var unused = reply ? proxy.dropReply(RequestType.MULTI, 2) : proxy.dropRequest(RequestType.MULTI, 2);
+        Fault lost = reply ? proxy.dropReply(RequestType.MULTI, 2) : proxy.dropRequest(RequestType.MULTI, 2);
         List<Revocation> asked =
                 new Revoker(holding).withGrace(Duration.ofMillis(50)).request(mutex);
+        lost.awaitFired(Duration.ofSeconds(120));
         assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.BROKEN);
         assertThat(server.children(path)).isEmpty();
         lease.close();

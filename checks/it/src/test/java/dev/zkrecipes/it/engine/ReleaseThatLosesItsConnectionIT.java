@@ -25,22 +25,26 @@ class ReleaseThatLosesItsConnectionIT extends ServerStage {
     private static final Duration LIMIT = Duration.ofSeconds(120);
     private static final String PATH = "/released";
 
-    @Test
-    void close_endsWithTheConnection_andTheNodeGoesWithTheNextOne() throws Exception {
-        FaultProxy proxy = proxy();
-        ZooKeeperClient client = opened(ZooKeeperClient.builder()
-                .connectString(proxy.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .requestTimeout(Duration.ofSeconds(60))
-                .build());
-        assertThat(client.awaitConnected(LIMIT)).isTrue();
-        Lease lease = Soon.get(new InterProcessMutex(client, PATH).acquireAsync());
-        Held reply = proxy.holdRequest(RequestType.DELETE, 1);
-        CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close, task -> new Thread(task).start());
-        reply.awaitReached(LIMIT);
+    private ZooKeeperClient patient(FaultProxy proxy) throws InterruptedException {
+        Duration minute = Duration.ofMinutes(1);
+        return client(settings(proxy.connectString()).sessionTimeout(minute).requestTimeout(minute));
+    }
+
+    private static void assertEndsWithTheConnection(Runnable close, Held request, FaultProxy proxy)
+            throws InterruptedException {
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(close, task -> new Thread(task).start());
+        request.awaitReached(LIMIT);
         assertThat(closing).isNotDone();
         proxy.refuse();
         assertThat(closing).succeedsWithin(LIMIT);
+    }
+
+    @Test
+    void close_endsWithTheConnection_andTheNodeGoesWithTheNextOne() throws Exception {
+        FaultProxy proxy = proxy();
+        ZooKeeperClient client = patient(proxy);
+        Lease lease = Soon.get(new InterProcessMutex(client, PATH).acquireAsync());
+        assertEndsWithTheConnection(lease::close, proxy.holdRequest(RequestType.DELETE, 1), proxy);
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(server.children(PATH)).hasSize(1);
         proxy.accept();
@@ -50,17 +54,7 @@ class ReleaseThatLosesItsConnectionIT extends ServerStage {
     @Test
     void closeOfTheClient_endsWithTheConnection() throws Exception {
         FaultProxy proxy = proxy();
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(proxy.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .requestTimeout(Duration.ofSeconds(60))
-                .build();
-        assertThat(client.awaitConnected(LIMIT)).isTrue();
-        Held request = proxy.holdRequest(RequestType.CLOSE_SESSION, 1);
-        CompletableFuture<Void> closing = CompletableFuture.runAsync(client::close, task -> new Thread(task).start());
-        request.awaitReached(LIMIT);
-        assertThat(closing).isNotDone();
-        proxy.refuse();
-        assertThat(closing).succeedsWithin(LIMIT);
+        ZooKeeperClient client = patient(proxy);
+        assertEndsWithTheConnection(client::close, proxy.holdRequest(RequestType.CLOSE_SESSION, 1), proxy);
     }
 }

@@ -144,4 +144,11 @@ class SuppliedHandlesIT extends ServerStage {
                 .hasMessageContaining("gone")
                 .hasMessageContaining(path);
     }
+
+    @Test
+    void awaitConnected_asksTheSupplier() throws Exception {
+        ZooKeeper handle = opened(handle());
+        ZooKeeperClient client = opened(ZooKeeperClient.over(() -> handle));
+        assertThat(client.awaitConnected(Duration.ofSeconds(120))).isTrue();
+    }
 }

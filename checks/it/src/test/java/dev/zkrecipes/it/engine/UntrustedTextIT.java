@@ -29,7 +29,7 @@ class UntrustedTextIT extends ServerStage {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = Identity.connected(settings().ownerLabel("orders 7"));
+        client = opened(Identity.connected(settings().ownerLabel("orders 7")));
         mutex = new InterProcessMutex(client, path);
         server.createNode(path, new byte[0]);
     }

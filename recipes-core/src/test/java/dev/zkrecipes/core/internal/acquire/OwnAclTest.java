@@ -66,7 +66,8 @@ class OwnAclTest extends AcquireFixture {
                 .withThrowableOfType(ExecutionException.class)
                 .havingCause()
                 .isInstanceOf(LockAccessException.class)
-                .withMessageContaining("lock /locks/orders: the path exists with the rights");
+                .withMessageContaining("lock /locks/orders: the path exists with the rights")
+                .withMessageContaining("Delete the path");
         assertThat(operations.nodes()).isEmpty();
     }
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -104,6 +105,7 @@ class WatchRegistryTest extends WatchScene {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("H43")
     void lastToLeave_dropsTheWatch(Kind kind) {
         Listener first = subscribed(kind);
         Listener second = subscribed(kind);
@@ -120,6 +122,7 @@ class WatchRegistryTest extends WatchScene {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("H43")
     void departedSubscriber_isToldNothingMore(Kind kind) {
         Listener leaves = subscribed(kind);
         Listener stays = subscribed(kind);
