@@ -30,8 +30,8 @@ public final class LockLostException extends LockException {
     }
 
     /**
-     * {@return why the lock is lost, as a part of a sentence, such as "its node was deleted by somebody else"; if whoever
-     * made the error gave no reason, the whole message}
+     * {@return why the lock is lost, as a part of a sentence, such as "its node was deleted by somebody else"; the
+     * whole message if whoever made the error gave no reason}
      */
     public String reason() {
         return reason;
