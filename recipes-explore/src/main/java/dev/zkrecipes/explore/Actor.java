@@ -39,6 +39,8 @@ final class Actor {
     private static final int MILLIS = 25;
     /** The number of timers of a client at rest. With this one it notices that its process has stood still. */
     private static final int OWN_TIMERS = 1;
+    /** One for the end of unused views, and one to look whether their watches still stand. */
+    private static final int TIMERS_OF_VIEWS = 2;
 
     private final Schedule schedule;
     private final String name;
@@ -65,7 +67,8 @@ final class Actor {
         this.locks = schedule.lock().maker().make(client, ExploredLock.PATH);
         this.calls = new BlockingCalls(schedule, this, client, locks);
         this.left = requests;
-        scheduler.after(duration(16), this::next);
+        int later = schedule.isInTurns() ? choices().next(128) : 0;
+        scheduler.after(duration(16).plusMillis((long) MILLIS * later), this::next);
     }
 
     private void onEngineFailure(Throwable failure) {
@@ -121,11 +124,13 @@ final class Actor {
         }
         left--;
         running++;
-        if (choices().chance(schedule.lock().needsManyRequests() ? 700 : 300)) {
+        int together = schedule.isInTurns() ? 100 : schedule.lock().needsManyRequests() ? 700 : 300;
+        if (choices().chance(together)) {
             scheduler.after(duration(16), this::next); // another request at the same time
         }
         int which = choices().next(locks.size());
         int kind = choices().next(8);
+        schedule.onAsking();
         if (kind < 4 || !schedule.tryBlocking()) {
             askAsync(which, kind == 3);
             return;
@@ -303,13 +308,20 @@ final class Actor {
         client.close();
     }
 
-    /** Names what should be gone when everything is released. */
+    /** Whether the client still keeps a view, a watch or a timer. */
+    boolean keepsSomething() {
+        return !schedule.isClosed(this)
+                && (Remains.keptViews(client) > 0 || process.watches() > 0 || scheduler.timers() > OWN_TIMERS);
+    }
+
+    /** Names what should be gone when everything is released. Views may be kept until they were unused for a minute. */
     List<String> leftovers() {
         List<String> found = new ArrayList<>();
-        if (process.watches() > 0) {
+        int views = Remains.keptViews(client);
+        if (process.watches() > views) {
             found.add(name + " has " + process.watches() + " watches");
         }
-        if (scheduler.timers() > OWN_TIMERS) {
+        if (scheduler.timers() > OWN_TIMERS + (views > 0 ? TIMERS_OF_VIEWS : 0)) {
             found.add(name + " has set " + scheduler.timers() + " timers");
         }
         Remains.in(client).forEach(what -> found.add(name + ": " + what));

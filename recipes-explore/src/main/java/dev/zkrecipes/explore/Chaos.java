@@ -4,13 +4,16 @@
 package dev.zkrecipes.explore;
 
 import dev.zkrecipes.explore.sim.Choices;
+import dev.zkrecipes.explore.sim.NodeTree;
 import dev.zkrecipes.explore.sim.SimulatedProcess;
 import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Causes faults, one after the other, until there were enough of them. */
 final class Chaos {
@@ -24,6 +27,8 @@ final class Chaos {
     private int left; // faults still to be caused
     private int hunts; // looks for a waiter that are under way
     private int traps; // set for the next release in front of a waiter
+    private int strangers; // that come when a lease has been released
+    private @Nullable Runnable onNextRequest; // the stranger that comes just before the next request
     private long lastTrouble; // when the effects of all faults so far are over
 
     Chaos(Schedule schedule, Set<FaultKind> kinds, int count) {
@@ -31,7 +36,22 @@ final class Chaos {
         this.ensemble = schedule.ensemble();
         this.kinds = List.copyOf(kinds).stream().sorted().toList();
         this.left = this.kinds.isEmpty() ? 0 : count;
+        if (this.kinds.contains(FaultKind.STRANGER) && schedule.isInTurns()) {
+            strangers = choices().next(3);
+        }
         plan();
+        if (this.kinds.contains(FaultKind.REAPING) && choices().next(2) == 1) {
+            reapAgainAndAgain();
+        }
+    }
+
+    private void reapAgainAndAgain() {
+        schedule.simulation().after(Duration.ofMillis(MILLIS * (1L + choices().next(8))), () -> {
+            if (!schedule.areActorsDone()) {
+                ensemble.reapContainers();
+                reapAgainAndAgain();
+            }
+        });
     }
 
     boolean isOver() {
@@ -95,6 +115,7 @@ final class Chaos {
             }
             case CHANGE -> onSomeNode(false);
             case REAPING -> ensemble.reapContainers();
+            case STRANGER -> strangers++;
             case INTERRUPT -> schedule.interrupt();
             case CLOSE -> schedule.close(victim);
             case LOST_DATA -> victim.process().outliveData();
@@ -115,7 +136,7 @@ final class Chaos {
      * that kind is chosen more often.
      */
     private FaultKind kind() {
-        return kinds.contains(FaultKind.LOST_PLACE) && choices().chance(200)
+        return kinds.contains(FaultKind.LOST_PLACE) && choices().chance(250)
                 ? FaultKind.LOST_PLACE
                 : kinds.get(choices().next(kinds.size()));
     }
@@ -158,7 +179,68 @@ final class Chaos {
         if (traps > 0 && front.isPresent()) {
             traps--;
             takePlaceBehind(front.get());
+        } else if (strangers > 0 && !nodes.isEmpty() && choices().chance(300)) {
+            QueuedNode model = nodes.get(choices().next(nodes.size()));
+            ensemble.committed().data(model.path()).ifPresent(data -> {
+                strangers--;
+                if (choices().chance(500)) {
+                    onNextRequest = () -> enter(model, data);
+                } else {
+                    hunts++;
+                    awaitEmpty(model, data, TRIES);
+                }
+            });
         }
+    }
+
+    /** A process is about to request something. What a stranger does now happens while the request is under way. */
+    void onAsking() {
+        Runnable next = onNextRequest;
+        if (next != null) {
+            onNextRequest = null;
+            hunts++;
+            next.run();
+        }
+    }
+
+    /** Waits until the node is gone and its path is empty. A stranger of the same kind comes then, or at last. */
+    private void awaitEmpty(QueuedNode model, byte[] data, int tries) {
+        NodeTree tree = ensemble.committed();
+        if (tries > 0 && !tree.children(model.lockPath()).isEmpty()) {
+            soon(() -> awaitEmpty(model, data, tries - 1));
+        } else {
+            enter(model, data);
+        }
+    }
+
+    /** If the path is made anew, who last knew its numbers may take them for those that follow. */
+    private void enter(QueuedNode model, byte[] data) {
+        Duration stay = duration(64).plusMillis(8 * MILLIS);
+        if (choices().chance(700)) {
+            if (choices().chance(400)) {
+                ensemble.touchNode(model.lockPath());
+            }
+            ensemble.makeAnew(model.lockPath());
+        }
+        String id = String.format(Locale.ROOT, "%032x", schedule.simulation().steps());
+        ensemble.createStranger(model.lockPath() + "/" + id + "-" + model.kind(), data);
+        if (choices().chance(200)) {
+            soon(() -> schedule.actors().forEach(actor -> actor.process().disconnect()));
+        }
+        schedule.simulation().after(stay, this::sendAway);
+    }
+
+    /** Ends the visit of a stranger. If that is lost with a leader, once more. */
+    private void sendAway() {
+        ensemble.removeStrangers();
+        schedule.simulation().after(Schedule.SESSION.dividedBy(3), () -> {
+            if (ensemble.isTroubled() || ensemble.hasStrangers()) {
+                sendAway();
+            } else {
+                lastTrouble = Math.max(lastTrouble, healed());
+                hunts--;
+            }
+        });
     }
 
     /** The next node behind this one in its queue, if that node waits. */
@@ -218,7 +300,10 @@ final class Chaos {
 
     private void onSomeNode(boolean delete) {
         List<QueuedNode> nodes = new ArrayList<>(schedule.lockNodes());
-        if (!nodes.isEmpty()) {
+        if (!delete && choices().chance(300)) {
+            ensemble.touchNode(
+                    nodes.isEmpty() ? ExploredLock.PATH : nodes.get(0).lockPath());
+        } else if (!nodes.isEmpty()) {
             boolean first = choices().chance(500); // the first node is likely to hold
             String path = nodes.get(first ? 0 : choices().next(nodes.size())).path();
             if (delete) {

@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  *       that the node is gone, and not before it is.
  *   <li>The driver answers: it neither throws nor waits for nothing.
  *   <li>The engine comes to rest: it does not loop while there is nothing to do.
- *   <li>In the end no node, watch, timer or map entry is left.
+ *   <li>In the end no node, watch, timer or map entry is left. Views of queues may be kept, each with a watch on the
+ *       path of the lock, until they were unused for a minute.
  * </ul>
  *
  * <p>The explorer does not play guarded writes, the {@code java.util.concurrent} view of a lock, or calls from

@@ -31,10 +31,16 @@ enum FaultKind {
      * write to the node in front before that, and the connection may break between the two.
      */
     LOST_PLACE,
-    /** Somebody writes to a lock node, which uses up the watches on it. */
+    /** Somebody writes to a lock node or to the path of the lock, which uses up the watches on it. */
     CHANGE,
-    /** The server removes lock paths that are empty. */
+    /** The server removes lock paths that are empty. In half of the schedules it does so again and again. */
     REAPING,
+    /**
+     * When a lease is released and nobody waits, a node of another process enters the queue and stays a while. Before
+     * that, the path may be deleted and made anew, so that the numbers go on as if that had not happened. Somebody may
+     * have written to the path just before, which uses up the watches on it.
+     */
+    STRANGER,
     /** A thread is interrupted while it waits. */
     INTERRUPT,
     /** A process closes its client. */

@@ -31,6 +31,8 @@ final class Schedule {
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final Duration FOR_EVER = LONGEST.multipliedBy(2);
     private static final int SLICES = 40;
+    private static final Duration LONGEST_UNUSED = Duration.ofMinutes(1);
+    private static final String NOTHING_LEFT = "nothing is left behind";
     private static final String EVERY_WAITER = "every waiter is granted or told why not";
     /**
      * Enough requests of one process for a node to be handed over, or for a change of the rule to meet several
@@ -48,6 +50,7 @@ final class Schedule {
     private final Set<Actor> closed = new HashSet<>();
     private final Deque<CompletableFuture<?>> kept = new ArrayDeque<>();
     private final Chaos chaos;
+    private final boolean inTurns;
     private boolean blocking; // a blocking call is under way
     private boolean interrupted; // the blocking call was interrupted
     private boolean heldLong;
@@ -63,8 +66,10 @@ final class Schedule {
             firstNumber = oldCounter(choices);
             ensemble.beginCountersAt(firstNumber);
         }
+        inTurns = choices.next(3) == 1;
         for (int i = 1; i <= clients; i++) {
-            actors.add(new Actor(this, i, 1 + choices.next(lock.needsManyRequests() ? MANY_REQUESTS : 3)));
+            int most = lock.needsManyRequests() || inTurns ? MANY_REQUESTS : 3;
+            actors.add(new Actor(this, i, 1 + choices.next(most)));
         }
         this.chaos = new Chaos(this, faults, choices.next(5));
         simulation.afterEachStep(this::look);
@@ -125,6 +130,14 @@ final class Schedule {
 
     List<Actor> actors() {
         return actors;
+    }
+
+    /**
+     * Whether the processes come at different times, so that one often uses the lock again and again while nobody else
+     * does.
+     */
+    boolean isInTurns() {
+        return inTurns;
     }
 
     /** Whether a process may hold for very long, which one process may do once. */
@@ -199,6 +212,11 @@ final class Schedule {
     /** A process is about to ask for something; for a while it may not reach any server. */
     void cutOff(Actor actor) {
         chaos.cutOff(actor);
+    }
+
+    /** A process is about to request the lock. */
+    void onAsking() {
+        chaos.onAsking();
     }
 
     /** A process is releasing a lease. */
@@ -281,6 +299,10 @@ final class Schedule {
         try {
             runUntilDone();
             awaitNothingLeft();
+            if (simulation.choices().next(8) == 1) {
+                simulation.passUntil(simulation.now() + LONGEST_UNUSED.toNanos());
+                requireNoViews();
+            }
             if (isNearEndOfCounters()) {
                 requireUsable();
             }
@@ -304,12 +326,16 @@ final class Schedule {
     }
 
     private boolean isDone() {
+        return areActorsDone() && chaos.isOver();
+    }
+
+    boolean areActorsDone() {
         for (Actor actor : actors) {
             if (!actor.isDone()) {
                 return false;
             }
         }
-        return chaos.isOver();
+        return true;
     }
 
     private void awaitNothingLeft() {
@@ -319,7 +345,13 @@ final class Schedule {
             left = leftovers();
         }
         if (!left.isEmpty()) {
-            throw new BrokenPromise("nothing is left behind", String.join("; ", left));
+            throw new BrokenPromise(NOTHING_LEFT, String.join("; ", left));
+        }
+    }
+
+    private void requireNoViews() {
+        if (actors.stream().anyMatch(Actor::keepsSomething)) {
+            throw new BrokenPromise(NOTHING_LEFT, "a client that does nothing keeps a view or a watch for a minute");
         }
     }
 

@@ -77,6 +77,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private int dataVersion;
     private byte[] data = new byte[0];
     private long zxid;
+    private final Map<String, Long> created = new HashMap<>(); // by path: how many nodes were made below it
+    private long createdAtFirst;
     private List<String> lookedAt = List.of();
 
     public ScriptedOperations(ManualScheduler scheduler) {
@@ -86,6 +88,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     /** Puts a node of somebody else's there, below any path. */
     public void add(String name) {
         nodes.add(name);
+        created.replaceAll((path, number) -> number + 1);
+        createdAtFirst++;
     }
 
     /** Puts a node of somebody else's below one path. */
@@ -100,9 +104,15 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         persistent.add(name);
     }
 
-    /** The path's counter stands there: who comes now gets the next number. */
+    /** The counters of all paths stand there, and so do the transactions: who comes now gets the next number. */
     public void count(long number) {
         zxid = number;
+        created.clear();
+        createdAtFirst = number;
+    }
+
+    private long nextNumber(String path) {
+        return created.merge(path, createdAtFirst + 1, (before, first) -> before + 1);
     }
 
     /** Lists are shown so from now on. */
@@ -294,7 +304,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
         answer(Request.CREATE, reply, () -> {
-            String path = prefix + String.format("%010d", ++zxid);
+            String path = prefix + String.format("%010d", nextNumber(LockPath.parent(prefix)));
             nodes.add(LockPath.name(path));
             parents.put(LockPath.name(path), LockPath.parent(path));
             return Answer.ok(new Created(path, stat()));
@@ -310,7 +320,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void children(String path, Consumer<Answer<Children>> reply) {
         answer(Request.LIST, reply, () -> {
             Stat stat = stat();
-            stat.setCversion((int) (2 * zxid)); // so it is if all have left again
+            stat.setCversion((int) (2 * created.getOrDefault(path, createdAtFirst))); // so it is if all have left again
             stat.setCzxid(pathMadeAt);
             return Answer.ok(new Children(view.apply(below(path)), stat));
         });
@@ -442,7 +452,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
             }
             boolean numbered =
                     ((CreateRequest) create.toRequestRecord()).getFlags() == CreateMode.EPHEMERAL_SEQUENTIAL.toFlag();
-            String whole = numbered ? path + String.format("%010d", ++zxid) : path;
+            long number = nextNumber(LockPath.parent(path)); // whether it goes into the name or not
+            String whole = numbered ? path + String.format("%010d", number) : path;
             nodes.add(LockPath.name(whole));
             parents.put(LockPath.name(whole), LockPath.parent(path));
             return new OpResult.CreateResult(whole);

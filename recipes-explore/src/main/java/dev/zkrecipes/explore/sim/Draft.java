@@ -134,6 +134,31 @@ final class Draft {
         return Code.OK;
     }
 
+    /**
+     * Creates an ephemeral node whose name ends with the number that a sequential node would get now, as a lock that
+     * changes its mode does. The parent counts it like any other create.
+     */
+    Code createAtTheEnd(String prefix, byte[] data, List<ACL> acl) {
+        TreeNode parent = nodes.get(NodeTree.parent(prefix));
+        return parent == null
+                ? Code.NONODE
+                : create(prefix + digits(parent.creates()), data, acl, CreateMode.EPHEMERAL);
+    }
+
+    /**
+     * Deletes an empty node and creates it again with the same data and ACL, and with a counter that is one behind:
+     * one more create below it, and the numbers go on as if nothing had happened.
+     */
+    Code makeAnew(String path) {
+        TreeNode old = nodes.get(path);
+        Code code = old == null || old.creates() == 0 ? Code.NONODE : delete(path, -1);
+        if (code == Code.OK && old != null) {
+            code = create(path, old.data(), old.acl(), old.container() ? CreateMode.CONTAINER : CreateMode.PERSISTENT);
+            put(path, node(path).withCounter(old.creates() - 1));
+        }
+        return code;
+    }
+
     private static String digits(int number) {
         String plain = Integer.toString(number);
         return "0".repeat(10 - plain.length()) + plain;

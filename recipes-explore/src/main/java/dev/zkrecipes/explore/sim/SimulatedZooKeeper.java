@@ -15,6 +15,7 @@ import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.zookeeper.ZooDefs;
 
 /**
  * A model of a ZooKeeper ensemble as its clients see it, behind the engine's port. It is deterministic, and runs on
@@ -51,6 +52,8 @@ public final class SimulatedZooKeeper {
     private static final int SERVERS = 3;
     /** The number of ticks after which a server notices that it is cut off. */
     private static final int SYNC_LIMIT = 10;
+    /** The session of nodes that belong to no process of the simulation. */
+    private static final long STRANGERS = 1;
 
     private final Simulation simulation;
     private final Duration timeout;
@@ -307,6 +310,49 @@ public final class SimulatedZooKeeper {
                     return new Answer<>(draft.setData(path, node == null ? new byte[0] : node.data(), -1), path);
                 },
                 0);
+    }
+
+    /**
+     * Deletes an empty node and makes it anew, with the same data. By then others have created so many nodes below it
+     * that after one more create its numbers go on as if it had not been deleted.
+     *
+     * @param path the path of the node; nothing happens if there is none, if it has children, or if it never had any
+     */
+    public void makeAnew(String path) {
+        simulation.tell("others", () -> "make " + path + " anew");
+        leader.take(0, draft -> new Answer<>(draft.makeAnew(path), path), 0);
+    }
+
+    /**
+     * Creates an ephemeral node of a process that is not part of the simulation, at the end of a queue. The create is
+     * not sequential, but it counts for the numbers of the others.
+     *
+     * @param prefix the path of the node without its number
+     * @param data the data of the node
+     */
+    public void createStranger(String prefix, byte[] data) {
+        simulation.tell("others", () -> "create " + prefix);
+        leader.take(
+                STRANGERS,
+                draft -> new Answer<>(draft.createAtTheEnd(prefix, data, ZooDefs.Ids.OPEN_ACL_UNSAFE), prefix),
+                0);
+    }
+
+    /** Deletes the nodes of strangers. */
+    public void removeStrangers() {
+        simulation.tell("others", () -> "leave");
+        leader.take(
+                0,
+                draft -> {
+                    draft.deleteAllOf(STRANGERS);
+                    return Answer.ok(STRANGERS);
+                },
+                0);
+    }
+
+    /** {@return whether there is a node of a stranger} */
+    public boolean hasStrangers() {
+        return committed().nodes().values().stream().anyMatch(node -> node.owner() == STRANGERS);
     }
 
     /** Removes the containers that have had children and are empty now, as the leader does every minute. */

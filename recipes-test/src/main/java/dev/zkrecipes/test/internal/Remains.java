@@ -20,8 +20,9 @@ import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Finds what a client must not keep after all its locks are released. It uses reflection, so that the engine needs no
- * hooks for tests. If a field is renamed, the suites fail, rather than pass without looking.
+ * Finds what a client must not keep after all its locks are released. A client may keep views of the queues that it
+ * used within the last minute, each with one watch on the path; {@link #keptViews} counts them. It uses reflection, so
+ * that the engine needs no hooks for tests. If a field is renamed, the suites fail, rather than pass without looking.
  */
 public final class Remains {
     private static final ClassValue<Map<String, Field>> FIELDS = new ClassValue<>() {
@@ -31,9 +32,15 @@ public final class Remains {
         }
     };
 
-    private final List<String> left = new ArrayList<>();
+    private static final long LONGEST_UNUSED = TimeUnit.MINUTES.toNanos(1);
 
-    private Remains() {}
+    private final List<String> left = new ArrayList<>();
+    private final long now; // by the engine's clock
+    private int views;
+
+    private Remains(long now) {
+        this.now = now;
+    }
 
     /**
      * Names what is left in an open client. It looks on the engine thread, which alone may read the state of the
@@ -45,7 +52,7 @@ public final class Remains {
             EngineScheduler engine = (EngineScheduler) read(read(client, "engine"), "scheduler");
             engine.execute(() -> {
                 try {
-                    left.complete(look(client));
+                    left.complete(look(client).left);
                 } catch (ReflectiveOperationException | RuntimeException e) {
                     left.completeExceptionally(e);
                 }
@@ -62,15 +69,25 @@ public final class Remains {
      */
     public static List<String> in(ZooKeeperClient client) {
         try {
-            return look(client);
+            return look(client).left;
         } catch (ReflectiveOperationException e) {
             throw new LinkageError("cannot look into the client " + client, e);
         }
     }
 
-    private static List<String> look(ZooKeeperClient client) throws ReflectiveOperationException {
+    /** The number of views that such a client keeps. */
+    public static int keptViews(ZooKeeperClient client) {
+        try {
+            return look(client).views;
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("cannot look into the client " + client, e);
+        }
+    }
+
+    private static Remains look(ZooKeeperClient client) throws ReflectiveOperationException {
         Object engine = read(client, "engine");
-        Remains remains = new Remains();
+        Remains remains = new Remains(((EngineScheduler) read(engine, "scheduler")).nanoTime());
+        List<Object> kept = new ArrayList<>(); // paths
         remains.note(
                 read(engine, "requests"), "open", "the client has a request, or follows a request to give a lock back");
         remains.note(read(engine, "holds"), "ofThreads", "a thread has a record of holds");
@@ -80,7 +97,10 @@ public final class Remains {
         for (Object session : (Collection<?>) read(read(engine, "sessions"), "living")) {
             remains.note(session, "observers", "the session has an observer");
             Object registry = read(session, "watches");
-            remains.note(registry, "content", "the watch registry has a watch for content");
+            Map<?, ?> views = (Map<?, ?>) read(read(session, "keptViews"), "views");
+            remains.noteViews(views.values());
+            kept.addAll(views.keySet());
+            remains.noteContent((Map<?, ?>) read(registry, "content"), views.values());
             remains.note(registry, "deletions", "the watch registry has a watch for a deletion");
             remains.note(read(session, "keepAlive"), "kept", "the keep-alive has a held node");
         }
@@ -88,10 +108,33 @@ public final class Remains {
             for (String kind : List.of("getDataWatches", "getChildWatches")) {
                 Method watches = ZooKeeper.class.getDeclaredMethod(kind);
                 watches.setAccessible(true);
-                remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a watch: " + kind);
+                List<Object> paths = new ArrayList<>(
+                        (Collection<?>) watches.invoke(client.zooKeeper().get()));
+                if (kind.equals("getDataWatches")) {
+                    paths.removeAll(kept);
+                }
+                remains.note(paths, "the handle has a watch: " + kind);
             }
         }
-        return remains.left;
+        return remains;
+    }
+
+    private void noteViews(Collection<?> kept) throws ReflectiveOperationException {
+        views += kept.size();
+        for (Object view : kept) {
+            if (now - (long) read(view, "usedAt") > LONGEST_UNUSED) {
+                left.add("the session keeps the view of a queue that it has not used for a minute");
+            }
+        }
+    }
+
+    private void noteContent(Map<?, ?> watches, Collection<?> kept) throws ReflectiveOperationException {
+        for (Object watch : watches.values()) {
+            Collection<?> subscribers = (Collection<?>) read(watch, "subscribers");
+            if (subscribers.isEmpty() || !kept.containsAll(subscribers)) {
+                left.add("the watch registry has a watch for content");
+            }
+        }
     }
 
     private void note(Object owner, String field, String what) throws ReflectiveOperationException {

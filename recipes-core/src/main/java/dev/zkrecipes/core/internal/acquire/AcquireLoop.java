@@ -205,14 +205,16 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     /**
-     * Sends the create and, without waiting for the answer, the list: the server answers one after the other, so the
-     * two take one round trip. As long as it is not known whether the client has the rights that the lock's own ACL
+     * Sends the create and, unless the queues are known, the list, without waiting for the answer: the server answers
+     * one after the other, so the two take one round trip. As long as it is not known whether the client has the rights that the lock's own ACL
      * names, the list waits for the answer to the create.
      */
     private void create() {
         become(Step.ENQUEUEING);
         CreateNodes created = creation();
-        if (created.knowsRights()) {
+        if (created.knowsQueues()) {
+            created.send(inThisState(this::onCreatedOnKeptViews));
+        } else if (created.knowsRights()) {
             created.send(inThisState(this::onCreated));
             // If the create fails, the step has changed by the time this answer comes, and the answer is dropped.
             session().lists().ask(group.query(), inThisState(this::onListed));
@@ -223,6 +225,15 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
                     checkAccess();
                 }
             }));
+        }
+    }
+
+    /** The numbers of the nodes tell whether anybody else was there. If so, the list is asked for now. */
+    private void onCreatedOnKeptViews(Answer<?> answer) {
+        onCreated(answer);
+        if (answer.isOk()) {
+            Runnable list = () -> session().lists().ask(group.query(), inThisState(this::onListed));
+            creation().known().ifPresentOrElse(this::decideFirst, list);
         }
     }
 
@@ -256,11 +267,17 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     /** The nodes exist: a write that was committed just now proves that, and the list was taken after the write. */
     private void onListed(ChildrenSnapshot taken) {
         if (taken.code() != Code.OK || creation().isAsChecked(taken)) {
-            proofs = Proofs.ONE; // the create
-            decide(taken);
+            creation().keep(taken);
+            decideFirst(taken);
         } else {
             checkAccess();
         }
+    }
+
+    /** Decides for the first time after the create, which is a committed write. */
+    private void decideFirst(ChildrenSnapshot queues) {
+        proofs = Proofs.ONE;
+        decide(queues);
     }
 
     /**
@@ -412,6 +429,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
                 switch (answer.code()) {
                     case OK -> {
                         own.absent();
+                        session().keptViews().remove(own.lockPath()); // it was made anew
                         enterAnew();
                     }
                     case BADVERSION, NONODE -> askForList(); // somebody has changed the rule, or deleted our node

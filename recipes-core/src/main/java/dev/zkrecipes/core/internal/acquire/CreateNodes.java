@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.clean.ParentMaker;
 import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.KeptView;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
@@ -55,6 +56,7 @@ final class CreateNodes {
     final List<OwnNode> nodes; // one for each lock, in their order
     private final List<byte[]> data; // of the nodes
     private @Nullable List<LockNode> parsed; // the nodes as their drivers read them
+    private final List<KeptView> views = new ArrayList<>(0); // of the paths; none if a lock has an ACL of its own
     private final List<ParentMaker> parents; // makers of the paths; none before a path was missing
 
     CreateNodes(Requests requests, LockGroup group, Session session) {
@@ -145,10 +147,11 @@ final class CreateNodes {
                 if (answer.isOk()) {
                     long zxid = answer.value().stat().getCzxid();
                     node.createdAt(answer.value().path(), zxid);
+                    views.forEach(view -> view.onCreated(node.name(), OwnNode.numberOf(node.name()), 0));
                     requests.made(node, zxid, newest);
                     session.committed(sentAt);
                 } else {
-                    node.failed(answer.code());
+                    onFailed(answer.code());
                 }
                 done.accept(answer);
             });
@@ -230,7 +233,7 @@ final class CreateNodes {
 
     private void note(Answer<List<OpResult>> answer, long sentAt, long newest) {
         if (!answer.isOk()) {
-            nodes.forEach(node -> node.failed(answer.code()));
+            onFailed(answer.code());
             return;
         }
         session.committed(sentAt);
@@ -241,6 +244,53 @@ final class CreateNodes {
             nodes.get(i).created(LockPath.name(((CreateResult) results.get(i)).getPath()), zxid);
         }
         requests.made(nodes.get(0), zxid, newest);
+        for (int i = 0; i < views.size(); i++) {
+            String name = nodes.get(i).name();
+            views.get(i).onCreated(name, OwnNode.numberOf(name), i == 0 ? 1 : 0); // the probe
+        }
+    }
+
+    private void onFailed(Code code) {
+        nodes.forEach(node -> node.failed(code));
+        if (code == Code.NONODE) {
+            specs.forEach(spec -> session.keptViews().remove(spec.path()));
+        } else {
+            views.forEach(KeptView::forget);
+        }
+    }
+
+    // ---- What is known of the queues without a list.
+
+    /**
+     * Whether the queues of all paths are known, so that no list is needed behind the create. To be called before the
+     * create is sent: a path that is used again is watched from now on, before what follows.
+     */
+    boolean knowsQueues() {
+        if (specs.stream().noneMatch(LockSpec::hasOwnAcl)) { // nothing tells that the ACL of a path was changed
+            specs.forEach(spec -> views.add(session.keptViews().use(spec.path())));
+        }
+        return known().isPresent();
+    }
+
+    /** The queues, if they are known without a list. */
+    Optional<ChildrenSnapshot> known() {
+        List<ChildrenSnapshot> queues = new ArrayList<>(views.size());
+        for (int i = 0; i < views.size(); i++) {
+            KeptView view = views.get(i);
+            if (view.isKnown() && (view.rule().isPresent() || !specs.get(i).hasSharedRule())) {
+                queues.add(view.queue());
+            }
+        }
+        return queues.isEmpty() || queues.size() < specs.size()
+                ? Optional.empty()
+                : Optional.of(ChildrenSnapshot.together(queues));
+    }
+
+    /** Keeps what a list has shown that was taken after the create. */
+    void keep(ChildrenSnapshot list) {
+        for (int i = 0; i < views.size() && list.code() == Code.OK; i++) {
+            views.get(i).onListed(list, nodes.get(i).name());
+        }
     }
 
     // ---- The paths.

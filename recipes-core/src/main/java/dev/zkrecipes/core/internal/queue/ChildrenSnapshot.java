@@ -63,6 +63,16 @@ public final class ChildrenSnapshot {
         this.paths = paths;
     }
 
+    /**
+     * A queue that is known without a request: these names, and the data of the path if they are known. {@code turn}
+     * is the number of the last answer, see {@link #turn}.
+     */
+    public static ChildrenSnapshot known(String path, List<String> names, Optional<Content> rule, long turn) {
+        Stat stat = rule.map(Content::stat).orElse(null);
+        Seen seen = new Seen(List.copyOf(names), rule.orElse(null), stat, turn);
+        return new ChildrenSnapshot(Answer.ok(names), Map.of(path, seen));
+    }
+
     /** The answer to a request for the children of one path. See {@link #turn} for the number. */
     public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer, long turn) {
         if (!answer.isOk()) {

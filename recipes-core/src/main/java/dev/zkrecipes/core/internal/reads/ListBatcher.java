@@ -88,6 +88,11 @@ public final class ListBatcher {
         return persistent;
     }
 
+    /** How many lists were answered so far, which is the number of the last answer. */
+    public long answers() {
+        return answers;
+    }
+
     /** Asks for a list. It is sent after everything that was sent so far. */
     public void ask(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         ask(asked, query, reply);

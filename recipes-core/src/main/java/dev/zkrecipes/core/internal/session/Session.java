@@ -66,6 +66,7 @@ public final class Session {
     private final ListBatcher lists;
     private final SessionNodes nodes;
     private final CheckedAcls checkedAcls;
+    private final KeptViews keptViews;
     private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>(); // those whom the next proof serves
     private final Set<Observer> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
@@ -110,6 +111,7 @@ public final class Session {
         this.checkedAcls = new CheckedAcls(operations);
         this.watches = new WatchRegistry(operations, () -> state, this::later, this::afterALongWhile);
         this.keepAlive = new KeepAlive(this, scheduler);
+        this.keptViews = new KeptViews(this, scheduler);
         this.lists = new ListBatcher(operations, scheduler, this::check);
     }
 
@@ -150,6 +152,10 @@ public final class Session {
 
     public CheckedAcls checkedAcls() {
         return checkedAcls;
+    }
+
+    public KeptViews keptViews() {
+        return keptViews;
     }
 
     public KeepAlive keepAlive() {
@@ -400,6 +406,7 @@ public final class Session {
             List.copyOf(observers).forEach(Observer::onConnected);
         } else if (next.isFinal()) {
             keepAlive.onEnded(next);
+            keptViews.end();
             watches.planLook();
             List.copyOf(observers).forEach(observer -> observer.onEnded(next));
             observers.clear();

@@ -117,8 +117,7 @@ public interface ZooKeeperOperations {
     Optional<ZooKeeper> handle();
 
     /**
-     * Creates an EPHEMERAL_SEQUENTIAL node. The engine always sends a list behind it, so the answer may be delivered
-     * together with the list's.
+     * Creates an EPHEMERAL_SEQUENTIAL node.
      *
      * @param prefix the path without the sequence number
      * @param data the node's data

@@ -148,9 +148,9 @@ abstract class AcquireFixture extends ClientScene {
         assertLeftNothing();
     }
 
-    /** Nobody is under way, and no node of ours is left, nor a watch, nor a view. */
+    /** Nobody is under way, and no node of ours is left, nor a watch, nor a view that is kept for a minute. */
     void assertLeftNothing() {
-        scheduler.advance(Duration.ofSeconds(20));
+        scheduler.advance(Duration.ofMinutes(1));
         assertThat(ours()).as("left behind").isEmpty();
         assertThat(operations.watched()).isEmpty();
         assertThat(engine.cleaner().isEmpty()).isTrue();

@@ -89,7 +89,7 @@ class NodeCleanerTest extends ClientScene {
         CompletableFuture<Void> closed = giveBack(lease);
         operations.requests();
         assertThat(acquire()).isCompleted();
-        assertThat(operations.requests()).startsWith(Request.DELETE, Request.CREATE, Request.LIST);
+        assertThat(operations.requests()).startsWith(Request.DELETE, Request.WATCH, Request.CREATE, Request.LIST);
         assertThat(closed).isCompleted();
     }
 

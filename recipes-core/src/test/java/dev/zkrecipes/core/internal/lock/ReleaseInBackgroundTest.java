@@ -105,7 +105,7 @@ class ReleaseInBackgroundTest extends ClientScene {
         lock.acquire().close();
         operations.requests();
         Lease next = lock.acquire();
-        assertThat(operations.requests()).containsExactly(Request.DELETE, Request.CREATE, Request.LIST);
+        assertThat(operations.requests()).startsWith(Request.DELETE).endsWith(Request.CREATE, Request.LIST);
         assertThat(next.isValid()).isTrue();
     }
 

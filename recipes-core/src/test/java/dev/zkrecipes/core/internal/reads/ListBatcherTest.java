@@ -45,6 +45,7 @@ class ListBatcherTest extends ClientScene {
 
     @Test
     void laterAcquire_hasAListOfItsOwn() {
+        operations.add("00000000000000000000000000000000-lock-0000000000"); // behind somebody else
         for (int i = 1; i <= 3; i++) {
             asked(lock);
             assertThat(lists).isEqualTo(i);

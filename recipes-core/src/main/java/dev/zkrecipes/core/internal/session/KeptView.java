@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.reads.WatchRegistry;
+import dev.zkrecipes.core.internal.wire.NodeId;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a session knows of the queue of one path without asking, so that the next create needs no list behind it.
+ *
+ * <p><b>Why the number of a node is as good as a list.</b> ZooKeeper numbers the children of a path by the count of
+ * all creates below it, of whatever kind. So if a node of ours has the number that follows that of our last one,
+ * nobody has created anything in between. Deletions only shorten a queue, and by the first law of drivers what is
+ * granted with too many nodes in front is granted with fewer.
+ *
+ * <p><b>Why the path is watched.</b> If the path is deleted and made anew, its numbers begin at 0 again and may meet
+ * ours by chance. A watch on the path tells of its end before the server answers a create below the new one. The list
+ * that the knowledge begins with has to be newer than the watch. The same watch tells if the data of the path change,
+ * which are the rule of some locks. All of that holds on one connection only.
+ *
+ * <p>Only a queue in which nobody else stands is kept: a request behind somebody else needs a list anyway. The list has
+ * to follow two nodes of ours with nobody in between. So a client that takes turns with others, and whose numbers never
+ * are the expected ones, goes on sending the list with the create, which takes one round trip; it does not find out
+ * each time that it needs one. Confined to the engine thread.
+ */
+public final class KeptView implements WatchRegistry.Subscriber {
+    private static final long NONE = -1;
+
+    private final Session session;
+    final String path;
+    private final List<String> names = new ArrayList<>(1); // all nodes in the queue; all are of this session
+    private Optional<Content> rule = Optional.empty();
+    private long expected = NONE; // the number of the next create, if nobody else creates anything
+    private boolean wasExpected; // whether our last node had the number that was expected
+    private boolean wasAlone; // whether the last list showed nobody else
+    private boolean isKnown; // whether names had all nodes when our last one was created
+    private int order; // what Session.order() was then
+    private int reads; // how often the watch has read the path: once more each time that it was spent
+    private int knownSinceRead; // the number of the read after which the list was taken
+    long usedAt; // by the engine's clock
+    private boolean isWatched;
+
+    KeptView(Session session, String path) {
+        this.session = session;
+        this.path = path;
+    }
+
+    /** The path is used again: begins to watch it, unless others were seen there. */
+    void useAgain() {
+        if (!isWatched && wasAlone) {
+            isWatched = true;
+            session.watches().subscribe(path, this);
+        }
+    }
+
+    /** Forgets what is known, and watches the path no longer. */
+    void end() {
+        forget();
+        if (isWatched) {
+            isWatched = false;
+            session.watches().unsubscribe(path, this);
+        }
+    }
+
+    /** Whether the queue was known when our last node was created, and nothing has happened to the path since. */
+    public boolean isKnown() {
+        return isKnown && knownSinceRead == reads && isUndisturbed() && order == session.order();
+    }
+
+    private boolean isUndisturbed() {
+        return isWatched && session.isConnected() && session.watches().tellsContentOf(path);
+    }
+
+    /** The rule of the lock, which is the data of the path; empty if the list was taken without it. */
+    public Optional<Content> rule() {
+        return rule;
+    }
+
+    /**
+     * A node of ours was created. {@code more} is how many others the same transaction has created behind it. What was
+     * known stays known if the number is the expected one.
+     */
+    public void onCreated(String name, long number, int more) {
+        wasExpected = number == expected;
+        isKnown = isKnown() && wasExpected;
+        expected = number + 1 + more;
+        names.add(name);
+    }
+
+    /** A create of ours has failed, or got no answer. */
+    public void forget() {
+        isKnown = false;
+        wasExpected = false;
+        expected = NONE;
+        names.clear();
+    }
+
+    /**
+     * A list was taken after our last node was created, and shows {@code own}, a node of ours. If the path is watched at
+     * the time of the answer, the watch was set before the list was taken, because answers come in the order of the
+     * requests, and nothing was told since.
+     */
+    public void onListed(ChildrenSnapshot list, String own) {
+        List<String> listed = list.names(path);
+        wasAlone = listed.contains(own) && listed.stream().allMatch(this::isOurs);
+        isKnown = wasAlone && wasExpected && isUndisturbed();
+        names.clear();
+        if (isKnown) {
+            names.addAll(listed);
+        }
+        rule = list.rule(path);
+        order = session.order();
+        knownSinceRead = reads;
+    }
+
+    private boolean isOurs(String name) {
+        return session.nodes().has(NodeId.in(name));
+    }
+
+    /** The queue, less the nodes that are known to be gone, as if it had been listed just now. */
+    public ChildrenSnapshot queue() {
+        names.removeIf(name -> !isOurs(name));
+        return ChildrenSnapshot.known(path, names, rule, session.lists().answers());
+    }
+
+    @Override
+    public void onRead(String watched, Content content) {
+        reads++;
+    }
+
+    @Override
+    public void onGone(String watched) {
+        isWatched = false; // the watch has ended
+        session.keptViews().remove(path);
+    }
+
+    @Override
+    public void onRefused(String watched, Answer<?> answer) {
+        onGone(watched);
+    }
+}
