@@ -448,7 +448,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         if (operation instanceof Op.Create create) {
             if (isLockPath(name)) {
                 count(0);
-                return new OpResult.CreateResult(path);
+                return new OpResult.CreateResult(path, stat());
             }
             boolean numbered =
                     ((CreateRequest) create.toRequestRecord()).getFlags() == CreateMode.EPHEMERAL_SEQUENTIAL.toFlag();

@@ -90,6 +90,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
+    private static final String CREATE_NODE = "create a node below ";
+
     private @Nullable CreateNodes creation; // its nodes, from their create until they are held or discarded
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private Proofs proofs = Proofs.NONE;
@@ -169,7 +171,12 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
-            enqueue();
+            creation = new CreateNodes(requests, group, session());
+            if (seen.code() == Code.NONODE && creation().mayMakePaths()) {
+                createWithPaths();
+            } else {
+                create();
+            }
         } else {
             endAsBusyOrRefused();
         }
@@ -206,14 +213,16 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     /**
      * Sends the create and, unless the queues are known, the list, without waiting for the answer: the server answers
-     * one after the other, so the two take one round trip. As long as it is not known whether the client has the rights that the lock's own ACL
-     * names, the list waits for the answer to the create.
+     * one after the other, so the two take one round trip. As long as it is not known whether the client has the
+     * rights that the lock's own ACL names, the list waits for the answer to the create.
      */
     private void create() {
         become(Step.ENQUEUEING);
         CreateNodes created = creation();
         if (created.knowsQueues()) {
             created.send(inThisState(this::onCreatedOnKeptViews));
+        } else if (created.expectsNewPaths()) {
+            createWithPaths();
         } else if (created.knowsRights()) {
             created.send(inThisState(this::onCreated));
             // If the create fails, the step has changed by the time this answer comes, and the answer is dropped.
@@ -240,9 +249,29 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     private void onCreated(Answer<?> answer) {
         switch (answer.code()) {
             case OK -> {}
-            case NONODE -> makePaths(0);
-            default -> retryOrFail("create a node below " + group.path(), answer, this::settle);
+            case NONODE -> {
+                if (creation().mayMakePaths()) {
+                    creation = creation().anew();
+                    createWithPaths();
+                } else {
+                    makePaths(0);
+                }
+            }
+            default -> retryOrFail(CREATE_NODE + group.path(), answer, this::settle);
         }
+    }
+
+    /** Makes the paths together with the nodes. If that is refused, the nodes are created as if nothing was known. */
+    private void createWithPaths() {
+        become(Step.ENQUEUEING);
+        creation().sendWithPaths(inThisState(answer -> {
+            switch (answer.code()) {
+                case OK -> decideFirst(creation().made());
+                case NONODE -> makePaths(0); // what is above a path is missing, too
+                case NODEEXISTS, NOAUTH, BADARGUMENTS, UNIMPLEMENTED, MARSHALLINGERROR -> createAnew();
+                default -> retryOrFail(CREATE_NODE + group.path(), answer, this::settle);
+            }
+        }));
     }
 
     /** Makes the paths one after another, beginning with this index, and then creates the nodes anew. */

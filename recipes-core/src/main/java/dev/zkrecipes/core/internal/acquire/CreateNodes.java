@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLimitException;
@@ -18,6 +19,7 @@ import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -57,6 +59,8 @@ final class CreateNodes {
     private final List<byte[]> data; // of the nodes
     private @Nullable List<LockNode> parsed; // the nodes as their drivers read them
     private final List<KeptView> views = new ArrayList<>(0); // of the paths; none if a lock has an ACL of its own
+    private boolean isFirstUse; // whether the session has no view of any of the paths
+    private @Nullable ChildrenSnapshot made; // the queues, if they were made together with the nodes
     private final List<ParentMaker> parents; // makers of the paths; none before a path was missing
 
     CreateNodes(Requests requests, LockGroup group, Session session) {
@@ -147,7 +151,7 @@ final class CreateNodes {
                 if (answer.isOk()) {
                     long zxid = answer.value().stat().getCzxid();
                     node.createdAt(answer.value().path(), zxid);
-                    views.forEach(view -> view.onCreated(node.name(), OwnNode.numberOf(node.name()), 0));
+                    noteInViews(0);
                     requests.made(node, zxid, newest);
                     session.committed(sentAt);
                 } else {
@@ -244,19 +248,113 @@ final class CreateNodes {
             nodes.get(i).created(LockPath.name(((CreateResult) results.get(i)).getPath()), zxid);
         }
         requests.made(nodes.get(0), zxid, newest);
+        noteInViews(1); // the probe
+    }
+
+    /** {@code more} is how many nodes the same request has created behind ours, below the first path. */
+    private void noteInViews(int more) {
         for (int i = 0; i < views.size(); i++) {
             String name = nodes.get(i).name();
-            views.get(i).onCreated(name, OwnNode.numberOf(name), i == 0 ? 1 : 0); // the probe
+            views.get(i).onCreated(name, OwnNode.numberOf(name), i == 0 ? more : 0);
+        }
+        if (isFirstUse) {
+            specs.forEach(spec -> session.newPaths().onThere(spec.path()));
         }
     }
 
     private void onFailed(Code code) {
         nodes.forEach(node -> node.failed(code));
         if (code == Code.NONODE) {
-            specs.forEach(spec -> session.keptViews().remove(spec.path()));
+            specs.forEach(spec -> {
+                session.keptViews().remove(spec.path());
+                session.newPaths().onMissing(spec.path());
+            });
         } else {
             views.forEach(KeptView::forget);
         }
+    }
+
+    // ---- Paths that are made together with the nodes.
+
+    /**
+     * Whether the paths, if they are missing, are made by the same request as the nodes below them. A request that has
+     * begun to make them one by one goes on like that.
+     */
+    boolean mayMakePaths() {
+        return parents.isEmpty()
+                && session.hasContainers()
+                && specs.stream()
+                        .allMatch(
+                                spec -> !spec.hasOwnAcl() && session.newPaths().isMadeWithNode(spec.path()));
+    }
+
+    /** Whether the paths are probably missing. To be called after {@link #knowsQueues}. */
+    boolean expectsNewPaths() {
+        return isFirstUse
+                && mayMakePaths()
+                && specs.stream().allMatch(spec -> session.newPaths().isLikely(spec.path()));
+    }
+
+    /**
+     * Creates the paths and the nodes below them by one {@code multi}. It is refused, without a trace, if one of the
+     * paths is there. If it succeeds, nobody else stands in the queues, so no list is needed: they are {@link #made}.
+     */
+    void sendWithPaths(Consumer<Answer<?>> done) {
+        admit();
+        useViews();
+        List<Op> operations = new ArrayList<>();
+        List<Optional<byte[]>> rules = specs.stream().map(LockSpec::initialRule).toList();
+        for (int i = 0; i < nodes.size(); i++) {
+            LockSpec spec = specs.get(i);
+            if (rules.get(i).isPresent()) {
+                byte[] rule = rules.get(i).get();
+                operations.add(Op.create(spec.path(), rule, spec.acl(), CreateMode.PERSISTENT));
+                operations.add(Op.setData(spec.path(), rule, 0)); // its answer tells the metadata of the path
+            } else {
+                operations.add(Op.create(spec.path(), new byte[0], spec.acl(), CreateMode.CONTAINER));
+            }
+            operations.add(Op.create(nodes.get(i).prefix(), data.get(i), spec.acl(), CreateMode.EPHEMERAL_SEQUENTIAL));
+        }
+        long sentAt = requests.scheduler().nanoTime();
+        long newest = requests.newest();
+        session.zk().multi(operations, answer -> {
+            if (answer.isOk()) {
+                session.committed(sentAt);
+                noteMade(rules, answer.value().iterator());
+                requests.made(nodes.get(0), nodes.get(0).czxid(), newest);
+            } else {
+                onFailed(answer.code());
+                if (answer.code() != Code.NONODE) {
+                    specs.forEach(spec -> session.newPaths().onRefused(spec.path()));
+                }
+            }
+            done.accept(answer);
+        });
+    }
+
+    /** Notes the nodes, and the queues in which each of them is alone. */
+    private void noteMade(List<Optional<byte[]>> rules, Iterator<OpResult> results) {
+        List<ChildrenSnapshot> queues = new ArrayList<>(nodes.size());
+        for (int i = 0; i < nodes.size(); i++) {
+            OpResult path = results.next();
+            Stat stat = rules.get(i).isPresent()
+                    ? ((SetDataResult) results.next()).getStat()
+                    : ((CreateResult) path).getStat(); // that of a container comes with the answer
+            OwnNode node = nodes.get(i);
+            node.created(LockPath.name(((CreateResult) results.next()).getPath()), stat.getMzxid());
+            views.get(i).onMade(node.name(), OwnNode.numberOf(node.name()));
+            queues.add(ChildrenSnapshot.known(
+                    specs.get(i).path(),
+                    List.of(node.name()),
+                    rules.get(i).map(rule -> new Content(rule, stat)),
+                    session.lists().answers()));
+        }
+        made = ChildrenSnapshot.together(queues);
+    }
+
+    /** The queues as they were when the paths were made. */
+    ChildrenSnapshot made() {
+        return Preconditions.checkNotNull(made, "paths not made");
     }
 
     // ---- What is known of the queues without a list.
@@ -266,10 +364,15 @@ final class CreateNodes {
      * create is sent: a path that is used again is watched from now on, before what follows.
      */
     boolean knowsQueues() {
-        if (specs.stream().noneMatch(LockSpec::hasOwnAcl)) { // nothing tells that the ACL of a path was changed
+        useViews();
+        return known().isPresent();
+    }
+
+    private void useViews() {
+        if (views.isEmpty() && specs.stream().noneMatch(LockSpec::hasOwnAcl)) { // no event tells of a changed ACL
+            isFirstUse = specs.stream().noneMatch(spec -> session.keptViews().has(spec.path()));
             specs.forEach(spec -> views.add(session.keptViews().use(spec.path())));
         }
-        return known().isPresent();
     }
 
     /** The queues, if they are known without a list. */

@@ -114,6 +114,11 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return silence.isGivenUp();
     }
 
+    /** Whether the servers are taken to have container nodes. */
+    public boolean hasContainers() {
+        return !containers.areUnused();
+    }
+
     // ---- Operations that are passed on unchanged.
 
     @Override

@@ -94,6 +94,15 @@ public final class KeptView implements WatchRegistry.Subscriber {
         names.add(name);
     }
 
+    /** The path was made together with this node of ours, which is the first below it. */
+    public void onMade(String name, long number) {
+        names.clear();
+        names.add(name);
+        expected = number + 1;
+        wasExpected = true;
+        wasAlone = true;
+    }
+
     /** A create of ours has failed, or got no answer. */
     public void forget() {
         isKnown = false;

@@ -33,6 +33,11 @@ public final class KeptViews {
         this.scheduler = scheduler;
     }
 
+    /** Whether the path was used lately. */
+    public boolean has(String path) {
+        return views.containsKey(path);
+    }
+
     /** The view of a path that is about to be used. A path that is used once pays for no watch. */
     public KeptView use(String path) {
         KeptView view = views.get(path);

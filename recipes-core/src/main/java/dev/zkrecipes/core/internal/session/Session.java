@@ -67,6 +67,7 @@ public final class Session {
     private final SessionNodes nodes;
     private final CheckedAcls checkedAcls;
     private final KeptViews keptViews;
+    private final NewPaths newPaths = new NewPaths();
     private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>(); // those whom the next proof serves
     private final Set<Observer> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
@@ -156,6 +157,15 @@ public final class Session {
 
     public KeptViews keptViews() {
         return keptViews;
+    }
+
+    /** Whether the servers are taken to have container nodes. */
+    public boolean hasContainers() {
+        return operations.hasContainers();
+    }
+
+    public NewPaths newPaths() {
+        return newPaths;
     }
 
     public KeepAlive keepAlive() {

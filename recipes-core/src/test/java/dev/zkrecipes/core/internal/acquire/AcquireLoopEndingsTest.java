@@ -146,6 +146,7 @@ class AcquireLoopEndingsTest extends AcquireFixture {
     void missingChroot_endsTheAttempt() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MULTI, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.NONODE, Code.NONODE);
         AcquireLoop attempt = launched(Mode.QUEUE);
         scheduler.run();

@@ -172,9 +172,10 @@ class AcquireLoopTroubleTest extends AcquireFixture {
     }
 
     @Test
-    void missingPath_isCreated() {
+    void missingPath_inAMissingFolder_isCreated() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MULTI, Code.NONODE);
         assertGrantedAtLast(queueing());
         assertThat(operations.requests()).contains(Request.MAKE_PATH);
     }
@@ -182,7 +183,8 @@ class AcquireLoopTroubleTest extends AcquireFixture {
     @Test
     void failureToCreateThePath_endsTheAttempt() {
         scheduler.run();
-        operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.CREATE, Code.NONODE, Code.NONODE);
+        operations.refuse(Request.MULTI, Code.NOAUTH);
         operations.refuse(Request.MAKE_PATH, Code.NOAUTH);
         assertFailed(
                 queueing(),
@@ -196,8 +198,10 @@ class AcquireLoopTroubleTest extends AcquireFixture {
     void lostCreateOfThePath_isRepeated() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MULTI, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.CONNECTIONLOSS);
         assertGrantedAtLast(queueing());
+        assertThat(operations.requests()).containsOnlyOnce(Request.MAKE_PATH); // and then the node, which says more
     }
 
     @Test

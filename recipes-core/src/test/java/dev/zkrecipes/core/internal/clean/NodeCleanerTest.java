@@ -216,6 +216,7 @@ class NodeCleanerTest extends ClientScene {
     @Test
     void containerWhoseCreateGotNoAnswer_isDeleted() {
         operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MULTI, Code.NONODE); // so is the folder
         operations.loseAnswerOf(Request.MAKE_PATH);
         CompletableFuture<Lease> wanted = acquire();
         operations.requests();
@@ -229,6 +230,7 @@ class NodeCleanerTest extends ClientScene {
     @Tag("H87")
     void containerOfANodeThatWasNeverMade_isDeleted() {
         operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MULTI, Code.NONODE); // so is the folder
         operations.loseAnswerOf(Request.MAKE_PATH);
         CompletableFuture<Lease> wanted = acquire();
         operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
@@ -246,6 +248,7 @@ class NodeCleanerTest extends ClientScene {
     @Tag("H87")
     void containerThatIsBeingMade_whenItsRequestIsGivenUp_isDeleted() {
         operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MULTI, Code.NONODE); // so is the folder
         operations.loseAnswerOf(Request.MAKE_PATH);
         operations.delayAnswerOf(Request.MAKE_PATH, Duration.ofSeconds(1));
         CompletableFuture<Lease> wanted = acquire();
