@@ -48,11 +48,11 @@ final class BlindToItsOwnNodes extends BrokenOperations {
     }
 
     @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+    public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
         if (made.contains(path)) {
-            reply.accept(Answer.ok(path));
+            reply.accept(Answer.ok(List.of()));
         } else {
-            sound.watchDeletion(path, watch, reply);
+            sound.watchChildren(path, watch, reply);
         }
     }
 

@@ -235,9 +235,10 @@ class BrokenLocksTest {
         assertBroken(
                 MUTEX.through(sound -> new BrokenOperations(sound) {
                     @Override
-                    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+                    public void watchChildren(
+                            String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
                         boolean loses = sessionId() % 7 == 0 && path.hashCode() % 14 == 0;
-                        sound.watchDeletion(path, loses ? event -> events[0]++ : watch, reply);
+                        sound.watchChildren(path, loses ? event -> events[0]++ : watch, reply);
                     }
                 }),
                 "every waiter is granted or told why not",
@@ -295,7 +296,7 @@ class BrokenLocksTest {
         }
 
         @Override
-        public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
             Consumer<NodeEvent> deletion = deletions.computeIfAbsent(watch, told -> event -> {
                 if (event == NodeEvent.DELETED) {
                     told.accept(event);
@@ -304,7 +305,7 @@ class BrokenLocksTest {
             sound.readAndWatch(
                     path,
                     deletion,
-                    answer -> reply.accept(answer.isOk() ? Answer.ok(path) : Answer.failed(answer.code())));
+                    answer -> reply.accept(answer.isOk() ? Answer.ok(List.of()) : Answer.failed(answer.code())));
         }
 
         @Override

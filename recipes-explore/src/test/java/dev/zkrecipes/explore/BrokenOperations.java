@@ -73,8 +73,8 @@ class BrokenOperations implements ZooKeeperOperations {
     }
 
     @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        sound.watchDeletion(path, watch, reply);
+    public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
+        sound.watchChildren(path, watch, reply);
     }
 
     @Override

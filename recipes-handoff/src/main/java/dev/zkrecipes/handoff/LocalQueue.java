@@ -44,17 +44,47 @@ import org.jspecify.annotations.Nullable;
  *   none             asked for
  *   asked for                         none       held, turn 0                       none (1)
  *   held             held and asked                             held, turn k + 1,              none (3)
- *                                                               or none (2)
+ *                                                               kept (4), or none (2)
  *   held and asked                    held       held, turn 0   turn k + 1 too,     held (1)   asked (3)
  *                                                               or asked (2)
  *
  *   (1) the first that waits is told; asked anew for the others
  *   (2) to ZooKeeper: nobody waits, the bound is reached, or the lease is not proven, was asked back or is lost
  *   (3) the holder is told; those that wait are too if their place is all they want
+ *   (4) nobody waits, it is to be kept, and none of the other reasons of (2) is there
+ *
+ *   lease is   asked for here           others want it    its time is over   lost
+ *   kept       held, turn k + 1, or     none (6)          none (6)           none (7)
+ *              asked for (5)
+ *
+ *   (5) if it is not proven: it goes back to ZooKeeper, and the request waits for another one
+ *   (6) to ZooKeeper, now; if it is held at that moment, as soon as the present holder is done
+ *   (7) nobody is told; whoever asks waits for another one
  * </pre>
  *
  * <p>A second lease is asked for behind all earlier nodes, so nobody elsewhere loses by it; it is granted half a round
  * trip after the last of them is gone.
+ *
+ * <p><b>A lease that is kept.</b> It is held, but by no turn. When it is kept for the first time, {@link
+ * LockInternals#whenWanted} watches the path for as long as the node lives, which costs one request. Whoever came
+ * before that is in its list, and whoever comes later is an event, so nobody can come unseen between the two. It also
+ * says when the connection was lost, or the list refused, and when the lock was asked back. While it has said nothing,
+ * the bound of turns in a row is that of the token, as nobody else is known to wait. Afterwards the present turn is the
+ * last one, so whoever came waits for the turns that begin within half a round trip, and never for more than 2,047.
+ *
+ * <p>Four threads may meet at a kept lease: one that asks, one that releases, the engine's with an event or the timer,
+ * and one that tells of a loss. Whoever clears {@link Node#isKept} or {@link #held} under the lock decides what becomes
+ * of it, and the others find it in use, or gone:
+ *
+ * <ul>
+ *   <li>The asking thread takes the turn first, and then looks whether the lease is proven. If it is not, the turn ends
+ *       unseen, with its number, and the lease goes back.
+ *   <li>A request takes the kept lease or is queued, in one step, and a release keeps it only if nobody is queued. So
+ *       nobody waits beside a kept lease.
+ *   <li>An event or the timer that comes while a turn lasts only makes it the last one, or changes nothing. The timer
+ *       is one for all leases of the queue. It is not called off, and looks at the clock when it rings.
+ *   <li>When the session is lost or the client is closed, {@link #onLost} closes the lease, as it has no holder.
+ * </ul>
  *
  * <p><b>One small state under one lock.</b> Nothing is called while it is held, neither futures nor the engine: each
  * event changes the state, and then does what follows. {@link #pass} says who has the next turn, {@link #look} whether
@@ -69,35 +99,39 @@ final class LocalQueue implements ForeignLock {
     private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     /** What makes two locks one for a thread that holds one of them. */
-    private record Rule(ZooKeeperClient client, String path, int most, LockOptions options) {}
+    private record Rule(ZooKeeperClient client, String path, int most, Duration keepFor, LockOptions options) {}
 
     private final Rule rule;
     private final LockInternals engine;
     private final InterProcessLock lock;
     private final int most;
+    private final long keepFor; // in nanoseconds; 0 if it is not kept
     private final boolean failsWithPlace;
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Set<CompletableFuture<Hold>> waiting = new LinkedHashSet<>();
     private @Nullable Node held;
     private @Nullable Request asked;
+    private boolean isTimed; // whether the time of a kept lease runs
 
     private LocalQueue(Rule rule, LockInternals engine) {
         this.rule = rule;
         this.engine = engine;
         this.lock = engine.unobserved();
         this.most = rule.most();
+        this.keepFor = rule.keepFor().toNanos();
         this.failsWithPlace = rule.options().queueLossPolicy() == QueueLossPolicy.FAIL;
     }
 
-    static InterProcessLock mutex(ZooKeeperClient client, String path, int most, LockOptions options) {
+    static InterProcessLock mutex(
+            ZooKeeperClient client, String path, int most, Duration keepFor, LockOptions options) {
         if (most < 1 || most > MOST_HANDOFFS) {
             throw new IllegalArgumentException("to be passed on " + most + " times in a row: must be from 1 to "
                     + MOST_HANDOFFS + "; use InterProcessMutex for a lock that is never passed on");
         }
         LockOptions ofNode = options.withoutHoldAtMost(); // each turn has the whole time
         LockInternals engine = new LockInternals(client, path, new MutexDriver(), ofNode);
-        LocalQueue queue = new LocalQueue(new Rule(client, engine.path(), most, options), engine);
+        LocalQueue queue = new LocalQueue(new Rule(client, engine.path(), most, keepFor, options), engine);
         return LockParts.foreign(queue, options, queue.lock);
     }
 
@@ -113,6 +147,9 @@ final class LocalQueue implements ForeignLock {
         private final List<Op> guards;
         private @Nullable Turn present;
         private @Nullable Thread passing; // to the present one
+        private boolean isKept; // nobody has it, and nobody waits
+        private long keptSince; // by the engine's clock
+        private boolean tells; // whether it is told when others want it, from the first keep on
         private boolean watched;
         private boolean retired; // no further turn
         private int turns;
@@ -151,7 +188,11 @@ final class LocalQueue implements ForeignLock {
     @Override
     public CompletableFuture<Hold> acquireAsync() {
         CompletableFuture<Hold> request = new CompletableFuture<>();
-        guarded(() -> waiting.add(request));
+        Turn kept = takeKept(request);
+        if (kept != null) {
+            request.complete(kept);
+            return request;
+        }
         var unused = request.whenComplete((hold, failure) -> {
             if (failure != null && guarded(() -> waiting.remove(request))) {
                 look();
@@ -163,13 +204,18 @@ final class LocalQueue implements ForeignLock {
 
     @Override
     public Hold acquire() throws InterruptedException {
-        return await(acquireAsync(), FOR_EVER).orElseThrow();
+        Turn kept = takeKept(null);
+        return kept != null ? kept : await(acquireAsync(), FOR_EVER).orElseThrow();
     }
 
     @Override
     public Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException {
         if (!atMost.isZero()) {
             return await(acquireAsync(), atMost);
+        }
+        Turn kept = takeKept(null);
+        if (kept != null) {
+            return Optional.of(kept);
         }
         return isBusyHere() ? Optional.empty() : lock.tryAcquire().map(this::begin);
     }
@@ -253,9 +299,12 @@ final class LocalQueue implements ForeignLock {
 
     // ---- Leases.
 
-    /** Asks for one if those that wait need it, and no longer if nobody waits. */
+    /** Asks for one if those that wait need it, and no longer if nobody waits. Sees to it that a kept one ends. */
     private void look() {
         Node toWatch = null;
+        Node toKeep = null;
+        Node toTime = null;
+        long over = 0; // when the time of that one is over
         Request toAsk = null;
         CompletableFuture<Lease> toCancel = null;
         guard.lock();
@@ -264,12 +313,19 @@ final class LocalQueue implements ForeignLock {
             if (waiting.isEmpty()) {
                 toCancel = asked == null ? null : asked.future;
                 asked = null;
+                if (node != null && node.isKept) {
+                    toKeep = node.tells ? null : node;
+                    node.tells = true;
+                    toTime = isTimed ? null : node;
+                    over = node.keptSince + keepFor;
+                    isTimed = true;
+                }
             } else {
                 if (node != null && !node.watched) {
                     node.watched = true;
                     toWatch = node;
                 }
-                int served = node == null || node.retired ? 0 : most + 1 - node.turns;
+                int served = node == null || node.retired ? 0 : mostOf(node) + 1 - node.turns;
                 if (asked == null && waiting.size() > served) {
                     toAsk = asked = new Request();
                 }
@@ -284,9 +340,21 @@ final class LocalQueue implements ForeignLock {
             Node node = toWatch;
             node.lease.onRevocationRequested(request -> retire(node));
         }
+        if (toKeep != null) {
+            Node node = toKeep;
+            LockInternals.whenWanted(node.lease, () -> retire(node));
+        }
+        if (toTime != null) {
+            engine.after(Duration.ofNanos(Math.max(0, over - engine.nanoTime())), this::onTime);
+        }
         if (toAsk != null) {
             ask(toAsk);
         }
+    }
+
+    /** As long as it would be told of others, nobody waits elsewhere, and only the token bounds the turns in a row. */
+    private int mostOf(Node node) {
+        return node.tells ? MOST_HANDOFFS : most;
     }
 
     private void ask(Request request) {
@@ -347,10 +415,70 @@ final class LocalQueue implements ForeignLock {
         return turn;
     }
 
-    /** The present holder keeps it; then it is given back. */
+    /** The present holder keeps it; then it is given back. If nobody has it, it is given back now. */
     private void retire(Node node) {
-        guarded(() -> node.retired = true);
+        boolean isNobodys = guarded(() -> {
+            boolean wasKept = node.isKept;
+            node.isKept = false;
+            node.retired = true;
+            held = wasKept && held == node ? null : held;
+            return wasKept;
+        });
+        if (isNobodys) {
+            var unused = node.lease.closeAsync();
+        }
         look();
+    }
+
+    /** The time of a kept lease is over, unless it was used meanwhile: then its time began anew with the release. */
+    private void onTime() {
+        long now = engine.nanoTime();
+        Node over = guarded(() -> {
+            isTimed = false;
+            return held != null && held.isKept && now - held.keptSince >= keepFor ? held : null;
+        });
+        if (over == null) {
+            look();
+        } else {
+            retire(over);
+        }
+    }
+
+    /** Keeps the lease that nobody has any more, if it may have another turn and nobody waits. With the lock. */
+    private boolean keep(Node node, LeaseState state, long now) {
+        node.isKept = keepFor > 0
+                && !node.retired
+                && waiting.isEmpty()
+                && state == LeaseState.HELD
+                && node.turns <= mostOf(node);
+        node.keptSince = now;
+        return node.isKept;
+    }
+
+    /** The turn of a caller that finds the lease kept. If it is not, queues the request instead, and returns null. */
+    private @Nullable Turn takeKept(@Nullable CompletableFuture<Hold> request) {
+        while (true) {
+            Node node;
+            Turn turn;
+            guard.lock();
+            try {
+                node = held;
+                if (node == null || !node.isKept) {
+                    if (request != null) {
+                        waiting.add(request);
+                    }
+                    return null;
+                }
+                node.isKept = false;
+                turn = turn(node);
+            } finally {
+                guard.unlock();
+            }
+            if (node.lease.state() == LeaseState.HELD) {
+                return turn;
+            }
+            turn.expire(); // nobody has seen it
+        }
     }
 
     /**
@@ -378,7 +506,7 @@ final class LocalQueue implements ForeignLock {
             guard.lock();
             try {
                 boolean mayPass = !node.retired
-                        && node.turns <= most
+                        && node.turns <= mostOf(node)
                         && (state == LeaseState.HELD || (node.turns == 0 && state == LeaseState.SUSPENDED));
                 if (!mayPass || waiting.isEmpty()) {
                     node.retired = true;
@@ -418,6 +546,8 @@ final class LocalQueue implements ForeignLock {
         });
         if (last != null) {
             last.tellOfLoss();
+        } else {
+            var unused = node.lease.closeAsync(); // if it was kept, nobody else does
         }
         failed.forEach(request -> request.completeExceptionally(placeLost()));
         look();
@@ -511,15 +641,26 @@ final class LocalQueue implements ForeignLock {
         /** Whether nothing else is to be done. */
         private boolean end(boolean isForGood) {
             LeaseState last = node.lease.state();
-            guarded(() -> {
+            long now = engine.nanoTime();
+            boolean isKept;
+            boolean isWatched;
+            guard.lock();
+            try {
                 endedAs = last;
                 node.present = null;
-                return node.retired |= isForGood;
-            });
+                node.retired |= isForGood;
+                isKept = keep(node, last, now);
+                isWatched = isKept && node.tells && isTimed;
+            } finally {
+                guard.unlock();
+            }
             if (last == LeaseState.LOST) {
                 tellOfLoss();
             }
-            closes = !pass(node);
+            closes = !isKept && !pass(node);
+            if (isKept && !isWatched) {
+                look();
+            }
             return !closes;
         }
 

@@ -36,6 +36,18 @@ class HandoffExplorationTest {
         return List.of(passedOn, new InterProcessMutex(client, path, options), passedOn, passedOn);
     }
 
+    /** A node is kept while the processes do something else, and may then have as many holders as its token allows. */
+    private static ExploredLock kept(String name, LockOptions options) {
+        return ExploredLock.of(name, (front, self) -> front.isEmpty(), (client, path) -> {
+                    InterProcessLock kept =
+                            new HandoffMutex(client, path, MOST, options).keepFor(Duration.ofSeconds(1));
+                    return List.of(kept, new InterProcessMutex(client, path, options), kept, kept);
+                })
+                .withLocalHandoffs(HandoffMutex.MOST_HANDOFFS)
+                .withNesting(0, 0)
+                .withNesting(1, 1);
+    }
+
     private static void explore(ExploredLock lock) {
         Explorer explorer = Explorer.of(lock);
         assertThat(explorer.explore(1, SCHEDULES).map(explorer::shrink)).isEmpty();
@@ -57,6 +69,23 @@ class HandoffExplorationTest {
     @Test
     void askedBack_keepsItsPromises() {
         explore(mutex("passed on, asked back", DEFAULTS).withRevocations());
+    }
+
+    @Test
+    @Tag("H170")
+    void kept_keepsItsPromises() {
+        explore(kept("kept", DEFAULTS));
+    }
+
+    @Test
+    void keptAndAskedBack_keepsItsPromises() {
+        explore(kept("kept, asked back", DEFAULTS).withRevocations());
+    }
+
+    @Test
+    void keptWithWaitersThatFail_keepsItsPromises() {
+        explore(kept("kept, failing", DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL))
+                .withPlacesLost());
     }
 
     @Test

@@ -13,29 +13,18 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockObserver;
-import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.Ports;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
-import dev.zkrecipes.explore.sim.Choices;
 import dev.zkrecipes.explore.sim.SimulatedProcess;
-import dev.zkrecipes.explore.sim.SimulatedScheduler;
-import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
-import dev.zkrecipes.explore.sim.Simulation;
-import dev.zkrecipes.test.internal.Remains;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
@@ -44,82 +33,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who is served, when a node is asked for, and whom a failure reaches. Nothing happens but what a test does. */
-class LocalQueueTest {
-    private static final String PATH = "/locks/orders";
+class LocalQueueTest extends QueueScene {
     private static final int MOST = 2;
-    private static final Duration SESSION = Duration.ofSeconds(6);
 
-    private final Simulation simulation = new Simulation(Choices.replay(new int[0]));
-    private final SimulatedZooKeeper ensemble = new SimulatedZooKeeper(simulation, SESSION, SESSION.dividedBy(6));
-    private final SimulatedScheduler scheduler = new SimulatedScheduler(simulation, 1, failure -> {
-        throw new AssertionError("the engine failed", failure);
-    });
-    private final SimulatedProcess process = ensemble.process(scheduler, "one");
-    private int refusals;
-    private int creates;
-    private Runnable whenOneGivesUp = () -> {};
-    private final ZooKeeperClient client = Ports.clientBuilder(states -> refusing(process.open(states)), scheduler)
-            .callbackExecutor(Runnable::run)
-            .observer(request -> new LockObserver.Progress() {
-                @Override
-                public void onAbandoned(Duration waited, Ending how) {
-                    whenOneGivesUp.run();
-                }
-            })
-            .build();
     private final InterProcessLock mutex = new HandoffMutex(client, PATH, MOST);
 
-    /** Counts the nodes that are asked for, and refuses the first of them. */
-    private ZooKeeperOperations refusing(ZooKeeperOperations operations) {
-        return (ZooKeeperOperations) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {ZooKeeperOperations.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("createEphemeralSequential")) {
-                        creates++;
-                        if (refusals > 0) {
-                            refusals--;
-                            scheduler.execute(() -> replyOf(arguments).accept(Answer.failed(Code.NOAUTH)));
-                            return null;
-                        }
-                    }
-                    return method.invoke(operations, arguments);
-                });
-    }
-
-    @SuppressWarnings("unchecked")
-    private static Consumer<Answer<?>> replyOf(Object[] request) {
-        return (Consumer<Answer<?>>) request[request.length - 1];
-    }
-
-    /** Everything that is under way ends; no time runs out. */
-    private void settle() {
-        simulation.passUntil(simulation.now() + Duration.ofMillis(500).toNanos());
-    }
-
     private List<CompletableFuture<Lease>> ask(int count) {
-        List<CompletableFuture<Lease>> asked =
-                Stream.generate(mutex::acquireAsync).limit(count).toList();
-        settle();
-        return asked;
-    }
-
-    private static Lease granted(CompletableFuture<Lease> asked) {
-        assertThat(asked).isCompleted();
-        return asked.join();
-    }
-
-    private void giveBack(CompletableFuture<Lease> asked) {
-        var unused = granted(asked).closeAsync();
-        settle();
-    }
-
-    private List<String> nodes() {
-        return ensemble.committed().exists(PATH) ? ensemble.committed().children(PATH) : List.of();
-    }
-
-    private void assertLeftNothing() {
-        settle();
-        assertThat(nodes()).isEmpty();
-        assertThat(Remains.in(client)).isEmpty();
+        return ask(mutex, count);
     }
 
     @Test
@@ -182,14 +102,14 @@ class LocalQueueTest {
     @Tag("H125")
     void servedRequest_isNotTakenForOneThatWaits() {
         List<CompletableFuture<Lease>> all = ask(2);
-        int before = creates;
+        long before = creates();
         CompletableFuture<Void> given = all.get(1).thenAccept(lease -> {
             var unused = lease.closeAsync();
             settle();
         });
         giveBack(all.get(0));
         assertThat(given).isCompleted();
-        assertThat(creates).isEqualTo(before);
+        assertThat(creates()).isEqualTo(before);
         assertLeftNothing();
     }
 
@@ -207,7 +127,7 @@ class LocalQueueTest {
 
     @Test
     void refusal_isTheFirstOnes_andTheNextIsAskedForItself() {
-        refusals = 1;
+        refusals.put(CREATE, Code.NOAUTH);
         List<CompletableFuture<Lease>> all = ask(2);
         assertThatThrownBy(all.get(0)::join).hasCauseInstanceOf(LockAccessException.class);
         giveBack(all.get(1));
@@ -234,15 +154,11 @@ class LocalQueueTest {
                 Stream.generate(strict::acquireAsync).limit(5).toList();
         settle();
         ensemble.expire(process.sessionId());
-        simulation.passUntil(simulation.now() + SESSION.toNanos());
+        pass(SESSION);
         List<Throwable> told = all.subList(1, 5).stream()
                 .map(each -> each.handle((lease, failure) -> failure).join())
                 .toList();
         assertThat(told).allMatch(QueuePlaceLostException.class::isInstance).doesNotHaveDuplicates();
-    }
-
-    private static String node(CompletableFuture<Lease> asked) {
-        return granted(asked).guard().getPath();
     }
 
     @Test
@@ -280,13 +196,12 @@ class LocalQueueTest {
         List<CompletableFuture<Lease>> all = ask(2);
         String first = node(all.get(0));
         process.cutOff(SESSION.multipliedBy(3).dividedBy(4));
-        simulation.passUntil(
-                simulation.now() + SESSION.multipliedBy(2).dividedBy(3).toNanos());
+        pass(SESSION.multipliedBy(2).dividedBy(3));
         assertThat(granted(all.get(0)).state()).isEqualTo(LeaseState.SUSPENDED);
         assertThatThrownBy(() -> mutex.tryAcquire(Duration.ofMillis(1))).isInstanceOf(LockConnectionException.class);
         var unused = granted(all.get(0)).closeAsync();
         assertThat(all.get(1)).isNotDone();
-        simulation.passUntil(simulation.now() + SESSION.toNanos());
+        pass(SESSION);
         assertThat(node(all.get(1))).isNotEqualTo(first);
         giveBack(all.get(1));
         assertLeftNothing();
@@ -310,7 +225,7 @@ class LocalQueueTest {
         CompletableFuture<Lease> second = limited.acquireAsync();
         settle();
         String node = node(first);
-        simulation.passUntil(simulation.now() + most.toNanos());
+        pass(most);
         assertThat(granted(first).state()).isEqualTo(LeaseState.LOST);
         assertThat(ensemble.committed().exists(node)).isFalse();
         assertThat(node(second)).isNotEqualTo(node);
@@ -329,7 +244,7 @@ class LocalQueueTest {
         List<CompletableFuture<Void>> given =
                 others.stream().map(each -> each.thenCompose(Lease::closeAsync)).toList();
         giveBack(first);
-        simulation.passUntil(simulation.now() + Duration.ofHours(1).toNanos());
+        pass(Duration.ofHours(1));
         assertThat(given).allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
         assertLeftNothing();
     }

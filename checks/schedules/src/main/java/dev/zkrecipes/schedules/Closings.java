@@ -31,6 +31,7 @@ final class Closings {
             closing("participants", InterProcessMutex::participants),
             new Play("client-close-against-waiting", scene -> waiting(scene, Kind::strict)),
             new Play("client-close-against-hand-off", scene -> waiting(scene, Kind.passedOn(10))),
+            new Play("client-close-against-kept", scene -> waiting(scene, Kind::kept)),
             new Play("client-close-against-close", scene -> held(scene, Lease::close)),
             new Play(
                     "client-close-against-async-close",

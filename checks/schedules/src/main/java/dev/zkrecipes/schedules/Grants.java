@@ -30,12 +30,17 @@ final class Grants {
             new Play("release-in-background-then-acquire", Grants::releaseInBackground),
             new Play("hand-off", scene -> contend(scene, Kind.passedOn(10))),
             new Play("hand-off-once", scene -> contend(scene, Kind.passedOn(1))),
+            new Play("kept", scene -> contend(scene, Kind::kept)),
+            new Play("kept-against-another-client", Grants::keptAndWanted),
             new Play("cancel-against-release", scene -> cancel(scene, Kind::strict)),
             new Play("cancel-against-hand-off", scene -> cancel(scene, Kind.passedOn(10))),
+            new Play("cancel-against-kept", scene -> cancel(scene, Kind::kept)),
             new Play("interrupt-against-release", scene -> interrupt(scene, Kind::strict)),
             new Play("interrupt-against-hand-off", scene -> interrupt(scene, Kind.passedOn(10))),
+            new Play("interrupt-against-kept", scene -> interrupt(scene, Kind::kept)),
             new Play("timed-against-release", scene -> timed(scene, Kind::strict)),
             new Play("timed-against-hand-off", scene -> timed(scene, Kind.passedOn(10))),
+            new Play("timed-against-kept", scene -> timed(scene, Kind::kept)),
             new Play("try-against-release", Grants::tryOnce),
             new Play("cancel-against-completion", Grants::cancelOrComplete),
             new Play("downgrade-against-writer", Grants::downgrade),
@@ -58,6 +63,18 @@ final class Grants {
         InterProcessMutex second = new InterProcessMutex(scene.client(), PATH);
         scene.start("first", () -> scene.enter(first.acquire()));
         scene.start("second", () -> scene.enter(second.acquire()));
+    }
+
+    private static void keptAndWanted(PlayScene scene) throws InterruptedException {
+        InterProcessLock kept = Kind.kept(scene.client(), LockOptions.defaults());
+        InterProcessMutex other = new InterProcessMutex(scene.client(), PATH);
+        for (int i = 0; i < 2; i++) {
+            scene.start("thread " + i, () -> {
+                scene.enter(kept.acquire());
+                kept.tryAcquire().ifPresent(scene::enter);
+            });
+        }
+        scene.start("elsewhere", () -> scene.enter(other.acquire()));
     }
 
     private static void releaseInBackground(PlayScene scene) throws InterruptedException {

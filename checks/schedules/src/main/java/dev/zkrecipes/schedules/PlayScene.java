@@ -58,6 +58,11 @@ final class PlayScene {
         static Kind passedOn(int most) {
             return (client, options) -> new HandoffMutex(client, PATH, most, options);
         }
+
+        /** One that stays where it is used for longer than anybody may wait: so nobody waits for its time unseen. */
+        static InterProcessLock kept(ZooKeeperClient client, LockOptions options) {
+            return new HandoffMutex(client, PATH, 10, options).keepFor(Duration.ofHours(1));
+        }
     }
 
     /** One thread of the application. */

@@ -64,7 +64,7 @@ final class Server {
 
     private record Watch(ServerSession session, String path, boolean ofChildren, Consumer<NodeEvent> told) {}
 
-    private record Change(String path, NodeEvent event) {}
+    private record Change(String path, NodeEvent event, boolean isOfChildren) {}
 
     /**
      * Opens sessions for one client.
@@ -126,7 +126,8 @@ final class Server {
 
     private void tell(Change change) {
         for (Watch watch : List.copyOf(watches)) {
-            boolean spent = watch.path.equals(change.path) && (change.event == NodeEvent.DELETED || !watch.ofChildren);
+            boolean spent = watch.path.equals(change.path)
+                    && (change.event == NodeEvent.DELETED || watch.ofChildren == change.isOfChildren);
             if (spent && watches.remove(watch)) {
                 watch.session.event(watch.told, change.event);
             }
@@ -151,6 +152,7 @@ final class Server {
         zxid++;
         nodes.put(parent, above.withChildren(zxid, 1));
         nodes.put(path, new Node(data, mode.isEphemeral() ? owner : 0, zxid, zxid, zxid, 0, 0));
+        changes.add(new Change(parent, NodeEvent.CHANGED, true));
         return Answer.ok(new Created(path, stat(path)));
     }
 
@@ -165,7 +167,8 @@ final class Server {
         zxid++;
         nodes.computeIfPresent(parent(path), (key, above) -> above.withChildren(zxid, 0));
         nodes.remove(path);
-        changes.add(new Change(path, NodeEvent.DELETED));
+        changes.add(new Change(path, NodeEvent.DELETED, false));
+        changes.add(new Change(parent(path), NodeEvent.CHANGED, true));
         return Answer.ok(path);
     }
 
@@ -174,7 +177,7 @@ final class Server {
         if (code == Code.OK) {
             zxid++;
             nodes.computeIfPresent(path, (key, node) -> node.withData(data, zxid));
-            changes.add(new Change(path, NodeEvent.CHANGED));
+            changes.add(new Change(path, NodeEvent.CHANGED, false));
         }
         return code;
     }
@@ -198,8 +201,8 @@ final class Server {
         return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Content(node.data, stat(path)));
     }
 
-    boolean exists(String path) {
-        return nodes.containsKey(path);
+    Answer<List<String>> names(String path) {
+        return nodes.containsKey(path) ? Answer.ok(childrenOf(path)) : Answer.failed(Code.NONODE);
     }
 
     Answer<List<OpResult>> multi(long session, List<Op> operations) {

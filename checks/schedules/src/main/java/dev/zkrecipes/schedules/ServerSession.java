@@ -137,7 +137,7 @@ final class ServerSession implements ZooKeeperOperations {
                     reply.accept(answer);
                 },
                 () -> {
-                    if (server.exists(path)) {
+                    if (server.names(path).isOk()) {
                         server.watch(this, path, ofChildren, watch);
                     }
                     return request.get();
@@ -198,8 +198,8 @@ final class ServerSession implements ZooKeeperOperations {
     }
 
     @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        watch(path, true, watch, reply, () -> server.exists(path) ? Answer.ok(path) : Answer.failed(Code.NONODE));
+    public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
+        watch(path, true, watch, reply, () -> server.names(path));
     }
 
     @Override

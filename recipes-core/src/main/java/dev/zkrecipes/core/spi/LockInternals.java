@@ -11,7 +11,9 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.hold.Hold;
+import dev.zkrecipes.core.internal.hold.OthersWatch;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.OwnedLock.Owner;
 import dev.zkrecipes.core.internal.lock.PathQueries;
@@ -231,6 +233,45 @@ public final class LockInternals {
         if (Objects.requireNonNull(lease, "lease") instanceof Hold hold) {
             hold.letAnyThreadClose();
         }
+    }
+
+    /**
+     * Tells a holder once that somebody else wants its lock: that another node stands in the queue, even one of this
+     * client's, or that the lock was asked back. It also tells when that cannot be known any more: the list of the path
+     * was refused, or the connection was lost and is there again. Nobody comes unseen between the list and the watch,
+     * which are one request.
+     *
+     * <p>Costs that request and, after a sixth of the session time-out, one read, as a {@linkplain
+     * Lease#onRevocationRequested listener} does. Requests to give the lock back are not heard before that. {@link
+     * InterProcessLock#tryAcquire()} of others leaves no node, so nobody is told of it.
+     *
+     * @param lease a lease of a lock that was made here
+     * @param told runs on the engine's thread, so it must not block or run an application's code. It does not run once
+     *     the lease is closed or lost
+     * @throws IllegalArgumentException if the lease is not of a lock of the engine
+     */
+    public static void whenWanted(Lease lease, Runnable told) {
+        Objects.requireNonNull(told, "told");
+        if (!(Objects.requireNonNull(lease, "lease") instanceof Hold hold)
+                || !(hold.grant().first() instanceof HeldNode node)) {
+            throw new IllegalArgumentException("not a lease of a lock of the engine: " + lease);
+        }
+        new OthersWatch(node, told).begin();
+    }
+
+    /** {@return the client's clock, as {@link System#nanoTime()}} */
+    public long nanoTime() {
+        return client.scheduler().nanoTime();
+    }
+
+    /**
+     * Runs a task after a while, on the client's clock; not if the client has been closed by then.
+     *
+     * @param delay how long to wait
+     * @param task runs on the engine's thread, so it must not block or run an application's code
+     */
+    public void after(Duration delay, Runnable task) {
+        client.scheduler().schedule(Objects.requireNonNull(delay, "delay"), Objects.requireNonNull(task, "task"));
     }
 
     /**

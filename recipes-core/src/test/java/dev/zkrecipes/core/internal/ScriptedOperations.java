@@ -358,7 +358,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+    public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
         answer(Request.WATCH_DELETION, reply, () -> {
             if (!isThere(LockPath.name(path))) {
                 return Answer.failed(Code.NONODE);
@@ -366,7 +366,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
                 return Answer.failed(Code.NOAUTH);
             }
             deletionWatches.put(LockPath.name(path), watch);
-            return Answer.ok(path);
+            return Answer.ok(List.of());
         });
     }
 

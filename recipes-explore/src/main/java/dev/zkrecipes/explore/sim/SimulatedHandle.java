@@ -145,15 +145,15 @@ final class SimulatedHandle implements ZooKeeperOperations {
     }
 
     @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+    public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
         session.submit(SentRequest.read(
-                "watch for the deletion of " + path,
+                "watch the children of " + path,
                 (server, asker) -> {
                     if (!server.tree().exists(path)) {
                         return Answer.failed(Code.NONODE);
                     }
                     server.watches().add(WatchKind.CHILDREN, path, asker);
-                    return Answer.ok(path);
+                    return Answer.ok(server.tree().children(path));
                 },
                 answer -> {
                     if (answer.isOk()) {

@@ -142,7 +142,7 @@ final class RandomSteps {
     private Step watch(int session) {
         Watch watch = watchOf(session);
         return watch.forDeletion()
-                ? Steps.watchDeletion(session, watch.path(), watch.name())
+                ? Steps.watchChildren(session, watch.path(), watch.name())
                 : Steps.readAndWatch(session, watch.path(), watch.name());
     }
 

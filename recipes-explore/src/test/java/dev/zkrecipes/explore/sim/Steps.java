@@ -104,12 +104,14 @@ final class Steps {
                         path, player.watch(session, watch), told -> answer.accept(content(player, told))));
     }
 
-    static Step watchDeletion(int session, String path, String watch) {
+    static Step watchChildren(int session, String path, String watch) {
         return new Step(
                 session,
-                "watchDeletion " + path + " with " + watch,
-                (player, ops, answer) -> ops.watchDeletion(
-                        path, player.watch(session, watch), told -> answer.accept(shown(told, watched -> watched))));
+                "watchChildren " + path + " with " + watch,
+                (player, ops, answer) -> ops.watchChildren(
+                        path,
+                        player.watch(session, watch),
+                        told -> answer.accept(shown(told, names -> new TreeSet<>(names).toString()))));
     }
 
     static Step leave() {

@@ -27,9 +27,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A hand-over inside the process: the next asynchronous request queues behind the holder, the holder closes its lease,
- * and the request has the lock. No network and no change of threads: the explorer's simulation is the thread, the clock
- * and the server, which is asked for another node after 2,047 hand-overs.
+ * Inside the process. A hand-over: the next asynchronous request queues behind the holder, the holder closes its lease,
+ * and the request has the lock. A cycle of a lock that is kept: a thread alone acquires and releases it. No network and
+ * no change of threads: the explorer's simulation is the thread, the clock and the server, which is asked for another
+ * node after 2,047 hand-overs.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
@@ -43,6 +44,7 @@ public class HandOverBenchmark {
     private final Simulation simulation = new Simulation(Choices.replay(new int[0]));
     private ZooKeeperClient client;
     private HandoffMutex mutex;
+    private HandoffMutex kept;
     private Lease held;
 
     /** Makes a client of a server that answers at once, and holds the lock. */
@@ -50,6 +52,7 @@ public class HandOverBenchmark {
     public void hold() {
         client = clientOf(simulation);
         mutex = new HandoffMutex(client, "/bench/hand-over", HandoffMutex.MOST_HANDOFFS);
+        kept = new HandoffMutex(client, "/bench/kept", 64).keepFor(SESSION);
         held = granted(mutex.acquireAsync());
     }
 
@@ -73,6 +76,12 @@ public class HandOverBenchmark {
         CompletableFuture<Lease> next = mutex.acquireAsync();
         held.close();
         held = granted(next);
+    }
+
+    /** One cycle of a lock that is kept. */
+    @Benchmark
+    public void keep() throws InterruptedException {
+        kept.acquire().close();
     }
 
     private Lease granted(CompletableFuture<Lease> asked) {

@@ -161,6 +161,7 @@ class NullsTest {
         for (InterProcessLock lock : List.of(mutex, both, handoff)) {
             called.put(lock.acquire(), Lease.class);
         }
+        called.put(new HandoffMutex(client, "/locks/kept", 2), HandoffMutex.class);
         called.put(client, ZooKeeperClient.class);
         called.put(LockOptions.defaults(), LockOptions.class);
         called.put(new InterProcessSemaphore(client, "/semaphore", 2), InterProcessSemaphore.class);

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /** The recipes, and what each promises. */
 final class Recipes {
@@ -28,6 +29,7 @@ final class Recipes {
     private static final LockOptions BACKGROUND = DEFAULTS.withReleaseInBackground();
     private static final Duration LONGEST_HOLD = Duration.ofMillis(500);
     private static final int HANDOFFS_IN_A_ROW = 2;
+    private static final Duration KEPT_FOR = Duration.ofSeconds(1);
     private static final int MAX_LEASES = 3;
     private static final String MUTEX_KIND = "lock-";
     private static final String LIMIT = "current=";
@@ -58,6 +60,7 @@ final class Recipes {
         all.put("SEMAPHORE", semaphore());
         all.put("SEMAPHORE_RESIZED", semaphore().withChangingRule(CHANGING_LIMIT));
         all.put("MUTEX_HANDOFFS", handoff(DEFAULTS));
+        all.put("MUTEX_KEPT", kept(DEFAULTS));
         all.put("MULTILOCK", multi());
         all.put(
                 "MULTILOCK_MIXED",
@@ -73,6 +76,7 @@ final class Recipes {
         all.put("MUTEX_REVOKED", mutex().withRevocations());
         all.put("RWLOCK_REVOKED", readWrite(DEFAULTS).withRevocations());
         all.put("MUTEX_HANDOFFS_REVOKED", handoff(DEFAULTS).withRevocations());
+        all.put("MUTEX_KEPT_REVOKED", kept(DEFAULTS).withRevocations());
         all.put("MULTILOCK_REVOKED", multi().withRevocations());
         all.put(
                 "MUTEX_HELD_AT_MOST",
@@ -107,11 +111,20 @@ final class Recipes {
 
     /** Mutexes that pass on, twice in a row, beside one in strict order. */
     private static ExploredLock handoff(LockOptions options) {
-        return ExploredLock.of("mutex, passed on", ALONE, (client, path) -> {
-                    InterProcessLock passedOn = new HandoffMutex(client, path, HANDOFFS_IN_A_ROW, options);
+        return handoff("mutex, passed on", options, mutex -> mutex).withLocalHandoffs(HANDOFFS_IN_A_ROW);
+    }
+
+    /** Mutexes whose node is kept, beside one in strict order. */
+    private static ExploredLock kept(LockOptions options) {
+        return handoff("mutex, kept", options, mutex -> mutex.keepFor(KEPT_FOR))
+                .withLocalHandoffs(HandoffMutex.MOST_HANDOFFS);
+    }
+
+    private static ExploredLock handoff(String name, LockOptions options, UnaryOperator<HandoffMutex> kept) {
+        return ExploredLock.of(name, ALONE, (client, path) -> {
+                    InterProcessLock passedOn = kept.apply(new HandoffMutex(client, path, HANDOFFS_IN_A_ROW, options));
                     return List.of(passedOn, new InterProcessMutex(client, path, options), passedOn, passedOn);
                 })
-                .withLocalHandoffs(HANDOFFS_IN_A_ROW)
                 .withNesting(0, 0)
                 .withNesting(1, 1);
     }

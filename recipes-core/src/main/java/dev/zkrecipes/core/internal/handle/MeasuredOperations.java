@@ -166,11 +166,6 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         inner.acl(path, silence.endedBy(reply));
     }
 
-    @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        inner.watchDeletion(path, watch, silence.endedBy(reply));
-    }
-
     // ---- Requests that are lost with a connection.
 
     /** Counts the connections. What is sent after the loss of one belongs to the next. */
@@ -267,6 +262,14 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         NodePart list = new NodePart(true, path);
         if (!isExamined(list, stat -> new Children(List.of(), stat), reply)) {
             inner.children(path, noting(List.of(list), reply));
+        }
+    }
+
+    @Override
+    public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
+        NodePart list = new NodePart(true, path);
+        if (!isExamined(list, stat -> List.of(), reply)) {
+            inner.watchChildren(path, watch, noting(List.of(list), reply));
         }
     }
 

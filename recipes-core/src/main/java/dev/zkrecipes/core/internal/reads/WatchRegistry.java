@@ -257,7 +257,7 @@ public final class WatchRegistry {
             if (kind == content) {
                 zk.readAndWatch(path, onEvent, this::onAnswer);
             } else {
-                zk.watchDeletion(path, onEvent, this::onAnswer);
+                zk.watchChildren(path, onEvent, this::onAnswer);
             }
         }
 

@@ -170,11 +170,11 @@ public final class HandleOperations implements ZooKeeperOperations {
      * watch. A watch on the data would fire for each request to revoke the lock, too.
      */
     @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+    public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
         handle.getChildren(
                 path,
                 watches.feeding(watch, false),
-                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), answer(rc, path)),
+                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), answer(rc, names)),
                 null);
     }
 

@@ -170,14 +170,14 @@ public interface ZooKeeperOperations {
     void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply);
 
     /**
-     * Sets a one-shot watch on a node, if it exists, which tells nothing of its data: of a node that cannot have
-     * children only the deletion. If there is no such node, nothing is set.
+     * Lists the children of a node and, if it exists, sets a one-shot watch on it, which tells of its deletion and of
+     * each child that comes or goes, and nothing of its data: of a node that cannot have children only the deletion.
      *
      * @param path its path
      * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
-     * @param reply told the path if the watch is set
+     * @param reply told the names of the children, in no order
      */
-    void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply);
+    void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply);
 
     /**
      * Removes the client's side of a watch of either kind; without a connection, as soon as there is one. The watch is
@@ -186,7 +186,7 @@ public interface ZooKeeperOperations {
      * cannot remove it without removing every other watch of that kind that the handle has on the node.
      *
      * @param path the watched node
-     * @param watch what was given to {@link #readAndWatch} or {@link #watchDeletion}
+     * @param watch what was given to {@link #readAndWatch} or {@link #watchChildren}
      */
     void dropWatch(String path, Consumer<NodeEvent> watch);
 

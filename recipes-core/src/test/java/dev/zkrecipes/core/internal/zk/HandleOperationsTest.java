@@ -178,7 +178,7 @@ class HandleOperationsTest {
     @Tag("H120")
     void watchThatTheServerDoesNotHave_isDroppedAtTheClient() {
         Consumer<NodeEvent> watch = event -> {};
-        operations.watchDeletion(PATH, watch, answer -> {});
+        operations.watchChildren(PATH, watch, answer -> {});
         operations.dropWatch(PATH, watch);
         ArgumentCaptor<VoidCallback> callback = ArgumentCaptor.captor();
         verify(handle).removeWatches(any(), any(), any(), eq(false), callback.capture(), any());
@@ -213,7 +213,7 @@ class HandleOperationsTest {
     void deletionWatches_areDroppedOneByOne_howeverManyThereAre() {
         dropOfData(operations, IntStream.range(0, 1_000));
         Consumer<NodeEvent> watch = event -> {};
-        operations.watchDeletion(PATH, watch, answer -> {});
+        operations.watchChildren(PATH, watch, answer -> {});
         operations.dropWatch(PATH, watch);
         verify(handle, never()).removeAllWatches(any(), any(), anyBoolean(), any(), any());
     }
