@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  *           SEEKING   waits for a session; then PEEKING, if only a free lock will do, or the driver's own rule
  *              |      refuses the request
  *              |
- *              v      create and list are sent together
- *  +----&gt; ENQUEUEING ---- no path -----&gt; MAKING_PATH, then ENQUEUEING
+ *              v      create and list are sent together; the create alone, if the queue is known
+ *  +----&gt; ENQUEUEING ---- no path -----&gt; ENQUEUEING, with the path; by way of MAKING_PATH, if that is refused
  *  |           |  \------ answer lost --&gt; SETTLING: ADOPTING what was made, or ENQUEUEING
  *  |           v
  *  |     CHECKING_ACL  if the lock has an ACL of its own and this session has not checked its path
@@ -240,9 +240,12 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     /** The numbers of the nodes tell whether anybody else was there. If so, the list is asked for now. */
     private void onCreatedOnKeptViews(Answer<?> answer) {
         onCreated(answer);
-        if (answer.isOk()) {
-            Runnable list = () -> session().lists().ask(group.query(), inThisState(this::onListed));
-            creation().known().ifPresentOrElse(this::decideFirst, list);
+        if (!answer.isOk()) {
+            return;
+        } else if (creation().areQueuesKnown()) {
+            decideFirst(creation().known());
+        } else {
+            session().lists().ask(group.query(), inThisState(this::onListed));
         }
     }
 

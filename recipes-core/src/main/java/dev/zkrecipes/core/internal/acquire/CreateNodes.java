@@ -257,7 +257,7 @@ final class CreateNodes {
             String name = nodes.get(i).name();
             views.get(i).onCreated(name, OwnNode.numberOf(name), i == 0 ? more : 0);
         }
-        if (isFirstUse) {
+        if (isFirstUse && parents.isEmpty()) { // and the paths were not made for this request
             specs.forEach(spec -> session.newPaths().onThere(spec.path()));
         }
     }
@@ -291,8 +291,8 @@ final class CreateNodes {
     /** Whether the paths are probably missing. To be called after {@link #knowsQueues}. */
     boolean expectsNewPaths() {
         return isFirstUse
-                && mayMakePaths()
-                && specs.stream().allMatch(spec -> session.newPaths().isLikely(spec.path()));
+                && specs.stream().allMatch(spec -> session.newPaths().isLikely(spec.path()))
+                && mayMakePaths();
     }
 
     /**
@@ -365,28 +365,32 @@ final class CreateNodes {
      */
     boolean knowsQueues() {
         useViews();
-        return known().isPresent();
+        return areQueuesKnown();
     }
 
     private void useViews() {
         if (views.isEmpty() && specs.stream().noneMatch(LockSpec::hasOwnAcl)) { // no event tells of a changed ACL
-            isFirstUse = specs.stream().noneMatch(spec -> session.keptViews().has(spec.path()));
             specs.forEach(spec -> views.add(session.keptViews().use(spec.path())));
+            isFirstUse = views.stream().allMatch(KeptView::isNew);
         }
     }
 
-    /** The queues, if they are known without a list. */
-    Optional<ChildrenSnapshot> known() {
-        List<ChildrenSnapshot> queues = new ArrayList<>(views.size());
+    /** Whether the queues are known without a list. */
+    boolean areQueuesKnown() {
         for (int i = 0; i < views.size(); i++) {
             KeptView view = views.get(i);
-            if (view.isKnown() && (view.rule().isPresent() || !specs.get(i).hasSharedRule())) {
-                queues.add(view.queue());
+            if (!view.isKnown() || (specs.get(i).hasSharedRule() && view.rule().isEmpty())) {
+                return false;
             }
         }
-        return queues.isEmpty() || queues.size() < specs.size()
-                ? Optional.empty()
-                : Optional.of(ChildrenSnapshot.together(queues));
+        return !views.isEmpty();
+    }
+
+    /** The queues, if they are known without a list. */
+    ChildrenSnapshot known() {
+        return ChildrenSnapshot.together(views.stream()
+                .map(view -> view.queue(session.lists().answers()))
+                .toList());
     }
 
     /** Keeps what a list has shown that was taken after the create. */

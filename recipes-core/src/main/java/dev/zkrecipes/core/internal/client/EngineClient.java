@@ -386,6 +386,9 @@ public final class EngineClient {
     private void closeHandles(List<KeepAlive.CheckedNode> held) {
         sessions.source().stop();
         List<Session> open = sessions.living();
+        if (!kind.ownsSessions()) {
+            open.forEach(session -> session.keptViews().end());
+        }
         scheduler.executeBlocking(() -> {
             each(open, session -> session.zk().close());
             scheduler.execute(() -> {

@@ -117,6 +117,9 @@ public final class ChildrenSnapshot {
 
     /** Joins snapshots of different paths: lists that may be too large for one packet are read path by path. */
     public static ChildrenSnapshot together(List<ChildrenSnapshot> snapshots) {
+        if (snapshots.size() == 1) {
+            return snapshots.get(0);
+        }
         Answer<?> worst = snapshots.get(0).answer;
         for (ChildrenSnapshot snapshot : snapshots) {
             worst = worse(worst.code(), snapshot.code()) == worst.code() ? worst : snapshot.answer;

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntSupplier;
 
 /**
  * What a session knows of the queue of one path without asking, so that the next create needs no list behind it.
@@ -33,8 +34,10 @@ import java.util.Optional;
 public final class KeptView implements WatchRegistry.Subscriber {
     private static final long NONE = -1;
 
-    private final Session session;
     final String path;
+    private final SessionNodes nodes;
+    private final WatchRegistry watches;
+    private final IntSupplier sessionOrder;
     private final List<String> names = new ArrayList<>(1); // all nodes in the queue; all are of this session
     private Optional<Content> rule = Optional.empty();
     private long expected = NONE; // the number of the next create, if nobody else creates anything
@@ -44,19 +47,28 @@ public final class KeptView implements WatchRegistry.Subscriber {
     private int order; // what Session.order() was then
     private int reads; // how often the watch has read the path: once more each time that it was spent
     private int knownSinceRead; // the number of the read after which the list was taken
-    long usedAt; // by the engine's clock
     private boolean isWatched;
+    private int uses; // since the path was found to be gone
+    long usedAt; // by the engine's clock
 
-    KeptView(Session session, String path) {
-        this.session = session;
+    KeptView(String path, SessionNodes nodes, WatchRegistry watches, IntSupplier sessionOrder) {
         this.path = path;
+        this.nodes = nodes;
+        this.watches = watches;
+        this.sessionOrder = sessionOrder;
     }
 
-    /** The path is used again: begins to watch it, unless others were seen there. */
-    void useAgain() {
-        if (!isWatched && wasAlone) {
+    /** Whether the path is used for the first time. */
+    public boolean isNew() {
+        return uses == 1;
+    }
+
+    /** The path is about to be used. From the second time on it is watched, unless others were seen there. */
+    void use() {
+        uses++;
+        if (uses > 1 && !isWatched && wasAlone) {
             isWatched = true;
-            session.watches().subscribe(path, this);
+            watches.subscribe(path, this);
         }
     }
 
@@ -65,17 +77,17 @@ public final class KeptView implements WatchRegistry.Subscriber {
         forget();
         if (isWatched) {
             isWatched = false;
-            session.watches().unsubscribe(path, this);
+            watches.unsubscribe(path, this);
         }
     }
 
     /** Whether the queue was known when our last node was created, and nothing has happened to the path since. */
     public boolean isKnown() {
-        return isKnown && knownSinceRead == reads && isUndisturbed() && order == session.order();
+        return isKnown && knownSinceRead == reads && isUndisturbed() && order == sessionOrder.getAsInt();
     }
 
     private boolean isUndisturbed() {
-        return isWatched && session.isConnected() && session.watches().tellsContentOf(path);
+        return isWatched && watches.tellsContentOf(path);
     }
 
     /** The rule of the lock, which is the data of the path; empty if the list was taken without it. */
@@ -112,8 +124,8 @@ public final class KeptView implements WatchRegistry.Subscriber {
     }
 
     /**
-     * A list was taken after our last node was created, and shows {@code own}, a node of ours. If the path is watched at
-     * the time of the answer, the watch was set before the list was taken, because answers come in the order of the
+     * A list was taken after our last node was created, and shows {@code own}, a node of ours. If the path is watched
+     * at the time of the answer, the watch was set before the list was taken, because answers come in the order of the
      * requests, and nothing was told since.
      */
     public void onListed(ChildrenSnapshot list, String own) {
@@ -125,18 +137,21 @@ public final class KeptView implements WatchRegistry.Subscriber {
             names.addAll(listed);
         }
         rule = list.rule(path);
-        order = session.order();
+        order = sessionOrder.getAsInt();
         knownSinceRead = reads;
     }
 
     private boolean isOurs(String name) {
-        return session.nodes().has(NodeId.in(name));
+        return nodes.has(NodeId.in(name));
     }
 
-    /** The queue, less the nodes that are known to be gone, as if it had been listed just now. */
-    public ChildrenSnapshot queue() {
+    /**
+     * The queue, less the nodes that are known to be gone, as if it had been listed just now. {@code turn} is the
+     * number of the session's last list.
+     */
+    public ChildrenSnapshot queue(long turn) {
         names.removeIf(name -> !isOurs(name));
-        return ChildrenSnapshot.known(path, names, rule, session.lists().answers());
+        return ChildrenSnapshot.known(path, names, rule, turn);
     }
 
     @Override
@@ -147,7 +162,9 @@ public final class KeptView implements WatchRegistry.Subscriber {
     @Override
     public void onGone(String watched) {
         isWatched = false; // the watch has ended
-        session.keptViews().remove(path);
+        wasAlone = false;
+        uses = 0;
+        forget();
     }
 
     @Override

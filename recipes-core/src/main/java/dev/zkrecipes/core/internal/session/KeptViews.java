@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.reads.WatchRegistry;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,31 +25,30 @@ public final class KeptViews {
 
     private static final Duration UNUSED = Duration.ofSeconds(45);
 
-    private final Session session;
+    private final SessionNodes nodes;
+    private final WatchRegistry watches;
+    private final IntSupplier order;
     private final EngineScheduler scheduler;
     private final Map<String, KeptView> views = new LinkedHashMap<>(16, 0.75f, true); // the eldest was not used longest
     private @Nullable Timer nextLook; // null if there are no views
 
-    KeptViews(Session session, EngineScheduler scheduler) {
-        this.session = session;
+    /** {@code order} is that of the session, which changes with each connection. */
+    KeptViews(SessionNodes nodes, WatchRegistry watches, IntSupplier order, EngineScheduler scheduler) {
+        this.nodes = nodes;
+        this.watches = watches;
+        this.order = order;
         this.scheduler = scheduler;
-    }
-
-    /** Whether the path was used lately. */
-    public boolean has(String path) {
-        return views.containsKey(path);
     }
 
     /** The view of a path that is about to be used. A path that is used once pays for no watch. */
     public KeptView use(String path) {
         KeptView view = views.get(path);
         if (view == null) {
-            view = new KeptView(session, path);
+            view = new KeptView(path, nodes, watches, order);
             views.put(path, view);
             endEldestIfTooMany();
-        } else {
-            view.useAgain();
         }
+        view.use();
         view.usedAt = scheduler.nanoTime();
         planLook();
         return view;
@@ -61,8 +62,9 @@ public final class KeptViews {
         }
     }
 
-    /** The session has ended, and with it all watches. */
-    void end() {
+    /** Ends all views: the session has ended, or its handle is left to the application, without our watches. */
+    public void end() {
+        views.values().forEach(KeptView::end);
         views.clear();
         if (nextLook != null) {
             nextLook.cancel();

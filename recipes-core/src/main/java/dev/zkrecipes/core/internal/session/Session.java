@@ -112,7 +112,7 @@ public final class Session {
         this.checkedAcls = new CheckedAcls(operations);
         this.watches = new WatchRegistry(operations, () -> state, this::later, this::afterALongWhile);
         this.keepAlive = new KeepAlive(this, scheduler);
-        this.keptViews = new KeptViews(this, scheduler);
+        this.keptViews = new KeptViews(nodes, watches, this::order, scheduler);
         this.lists = new ListBatcher(operations, scheduler, this::check);
     }
 

@@ -210,6 +210,7 @@ class NewPathTest extends AcquireFixture {
         operations.refuse(Request.MULTI, Code.NONODE);
         assertThat(cycle("/orders/1"))
                 .startsWith(Request.CREATE, Request.MULTI, Request.LIST, Request.MAKE_PATH, Request.CREATE);
+        assertThat(cycle("/orders/2")).as("the folder is new, too").containsExactly(Request.MULTI, Request.DELETE);
     }
 
     @Test
