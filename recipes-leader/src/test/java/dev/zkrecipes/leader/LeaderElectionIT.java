@@ -103,7 +103,7 @@ class LeaderElectionIT extends ServerStage {
     private void assertNothingLeft() {
         await().untilAsserted(() -> {
             assertThat(server.children(path)).isEmpty();
-            assertThat(server.watchCount()).isZero();
+            assertThat(queueWatches(path)).isZero();
             assertThat(Remains.of(client)).isEmpty();
         });
     }

@@ -16,6 +16,7 @@ import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
@@ -134,6 +135,19 @@ public abstract class ServerStage {
         assertThat(server.expireSession(client.zooKeeper().orElseThrow().getSessionId()))
                 .as("the server had the session")
                 .isTrue();
+    }
+
+    /**
+     * {@return how many watches stand on nodes of queues} A client that uses a path again and again also watches the
+     * path, for a while after its last use.
+     *
+     * @param paths the paths of the locks
+     */
+    protected int queueWatches(String... paths) {
+        return server.watchCount()
+                - Stream.of(paths)
+                        .mapToInt(lock -> server.watchers(lock).size())
+                        .sum();
     }
 
     /** Fails unless exactly these requests were sent. */
