@@ -59,7 +59,9 @@ final class PlayScene {
             return (client, options) -> new HandoffMutex(client, PATH, most, options);
         }
 
-        /** One that stays where it is used for longer than anybody may wait: so nobody waits for its time unseen. */
+        /**
+         * One that stays where it is used, for longer than anybody may wait: whoever waits for its time waits in vain.
+         */
         static InterProcessLock kept(ZooKeeperClient client, LockOptions options) {
             return new HandoffMutex(client, PATH, 10, options).keepFor(Duration.ofHours(1));
         }

@@ -55,7 +55,7 @@ interface Referee extends Remote {
         private final Map<String, Tenure> tenures = new HashMap<>();
         private final Map<Counter, State> counters = new HashMap<>();
         private final List<Counter> staleWrites = new ArrayList<>();
-        private final Map<Contender, List<String>> failures = new EnumMap<>(Contender.class);
+        private final Map<Contender, Integer> failures = new EnumMap<>(Contender.class);
         private final Map<Contender, Set<String>> served = new EnumMap<>(Contender.class);
 
         @Override

@@ -55,7 +55,7 @@ class RevocationCostIT extends ServerStage {
         RequestCounts before = server.requests();
         List<Revocation> asked = new Revoker(asking).request(lock);
         assertThat(asked).hasSameSizeAs(held);
-        await().until(() -> server.watchCount() == held.size());
+        await().until(() -> queueWatches(path) == held.size());
         List<RequestType> expected = new ArrayList<>(List.of(list));
         held.forEach(lease -> expected.addAll(List.of(
                 RequestType.GET_DATA, // whose it is, and what to write the mark on

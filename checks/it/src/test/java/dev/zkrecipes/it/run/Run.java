@@ -41,6 +41,9 @@ final class Run {
             for (int i = 0; i < rounds; i++) {
                 Lease lease = Tally.count("acquire", QUIET_MILLIS, mine::acquire);
                 Tally.count("release", QUIET_MILLIS, closing(lease));
+                mine.acquire().close(); // from here on, mine knows the queue
+                Lease known = Tally.count("acquire on a known queue", QUIET_MILLIS, mine::acquire);
+                known.close();
                 Lease held = other.acquire();
                 FutureTask<Void> waiter =
                         new FutureTask<>(() -> closing(mine.acquire()).call());

@@ -56,7 +56,12 @@ class RunGatesIT {
     /** On a machine with much else to do the engine is found awake in nearly all rounds: one method more. */
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(49, 269, 383, 1, 18), course("acquire"));
+        requireAtMost(new Course(52, 305, 437, 1, 19), course("acquire"));
+    }
+
+    @Test
+    void acquireOnAKnownQueue_isShort() {
+        requireAtMost(new Course(49, 258, 372, 1, 17), course("acquire on a known queue"));
     }
 
     @Test
@@ -70,7 +75,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(48, 353, 603, 1, 18), course("wait"));
+        requireAtMost(new Course(48, 389, 648, 1, 19), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {

@@ -84,6 +84,9 @@ final class Recipes {
         all.put(
                 "MUTEX_FAILING",
                 handoff(DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL)).withPlacesLost());
+        all.put(
+                "MUTEX_KEPT_FAILING",
+                kept(DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL)).withPlacesLost());
         return all;
     }
 

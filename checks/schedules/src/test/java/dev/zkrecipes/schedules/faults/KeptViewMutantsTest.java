@@ -44,7 +44,7 @@ class KeptViewMutantsTest {
                 // somebody else may have created a node since
                 "wasExpected = number == expected; | wasExpected = true;",
                 // nobody has told of the end of the path, as the watch is just being set again
-                "&& session.watches().tellsContentOf(path) | ''",
+                "&& watches.tellsContentOf(path) | ''",
                 // the watch was set again, perhaps on another path of that name
                 "knownSinceRead == reads && | ''",
                 // the list shows somebody else
