@@ -28,6 +28,7 @@ final class NeededClasses extends Thread {
             "dev/zkrecipes/cli/connect/",
             "dev/zkrecipes/cli/run/",
             "dev/zkrecipes/cli/text/",
+            "org/apache/jute/",
             ZOOKEEPER + "client/",
             ZOOKEEPER + "data/",
             ZOOKEEPER + "proto/",

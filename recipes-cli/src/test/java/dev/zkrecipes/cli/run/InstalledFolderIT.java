@@ -119,7 +119,8 @@ class InstalledFolderIT {
     @Tag("H137")
     void jarReplacedInPlace_doesNotTouchWhoLeads() throws IOException, InterruptedException {
         Path installed = install("bin");
-        String path = "/folder/lead";
+        server.createNode("/lead", new byte[0]);
+        String path = "/lead/here"; // made together with the node, so nothing has been listed when the jar goes
         String leads =
                 "trap 'echo told; exit 3' TERM; echo session $(($ZKLOCK_SESSION)); until [ -e go ]; do sleep 0.1; done;"
                         + " rm go; echo went";
