@@ -213,7 +213,7 @@ final class Chaos {
         }
     }
 
-    /** If the path is made anew, who last knew its numbers may take them for those that follow. */
+    /** A client that knew the numbers of a path may take those of a recreated path for the next ones. */
     private void enter(QueuedNode model, byte[] data) {
         Duration stay = duration(64).plusMillis(8 * MILLIS);
         if (choices().chance(700)) {

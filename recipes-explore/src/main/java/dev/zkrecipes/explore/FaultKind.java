@@ -37,7 +37,7 @@ enum FaultKind {
     REAPING,
     /**
      * When a lease is released and nobody waits, a node of another process enters the queue and stays a while. Before
-     * that, the path may be deleted and made anew, so that the numbers go on as if that had not happened. Somebody may
+     * that, the path may be deleted and recreated, so that the numbers go on as if that had not happened. Somebody may
      * have written to the path just before, which uses up the watches on it.
      */
     STRANGER,

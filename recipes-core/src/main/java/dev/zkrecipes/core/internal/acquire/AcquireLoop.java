@@ -461,7 +461,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
                 switch (answer.code()) {
                     case OK -> {
                         own.absent();
-                        session().keptViews().remove(own.lockPath()); // it was made anew
+                        session().keptViews().remove(own.lockPath()); // the path was replaced by a new one
                         enterAnew();
                     }
                     case BADVERSION, NONODE -> askForList(); // somebody has changed the rule, or deleted our node

@@ -21,7 +21,7 @@ import java.util.function.IntSupplier;
  * nobody has created anything in between. Deletions only shorten a queue, and by the first law of drivers what is
  * granted with too many nodes in front is granted with fewer.
  *
- * <p><b>Why the path is watched.</b> If the path is deleted and made anew, its numbers begin at 0 again and may meet
+ * <p><b>Why the path is watched.</b> If the path is deleted and recreated, its numbers begin at 0 again and may meet
  * ours by chance. A watch on the path tells of its end before the server answers a create below the new one. The list
  * that the knowledge begins with has to be newer than the watch. The same watch tells if the data of the path change,
  * which are the rule of some locks. All of that holds on one connection only.

@@ -68,6 +68,7 @@ class KeepAliveTest extends ClientScene {
     }
 
     @Test
+    @Tag("H11")
     void manyNodesDeletedByAnOperator_areLostSoon_andTheOthersAreHeldAllTheTime() {
         List<Lease> deleted = IntStream.range(0, 100)
                 .mapToObj(i -> acquired("/locks/deleted" + i))
