@@ -11,6 +11,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ClientScene;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
@@ -76,6 +77,15 @@ abstract class AcquireFixture extends ClientScene {
         AcquireLoop loop = new AcquireLoop(engine.requests(), LockGroup.of(spec(new TestDriver("lock-"))), mode);
         loop.launch();
         return loop;
+    }
+
+    /** What an acquire and a release send that nobody disturbs. */
+    List<Request> cycle(LockGroup group) {
+        AcquireLoop loop = launched(group, Mode.QUEUE);
+        scheduler.run();
+        loop.outcome().join().orElseThrow().release();
+        scheduler.run();
+        return operations.requests();
     }
 
     /** Requests that begin before any of them is answered. */

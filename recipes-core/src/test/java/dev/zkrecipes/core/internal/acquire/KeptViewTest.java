@@ -42,14 +42,6 @@ class KeptViewTest extends AcquireFixture {
         return cycle(LockGroup.of(spec(new TestDriver("lock-"))));
     }
 
-    private List<Request> cycle(LockGroup group) {
-        AcquireLoop loop = launched(group, Mode.QUEUE);
-        scheduler.run();
-        loop.outcome().join().orElseThrow().release();
-        scheduler.run();
-        return operations.requests();
-    }
-
     private void assertKnown() {
         assertThat(cycle()).containsExactly(Request.CREATE, Request.DELETE);
     }

@@ -25,26 +25,18 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A path that is missing is made together with the node below it, and the queue is known without a list. */
 class NewPathTest extends AcquireFixture {
 
-    private static LockGroup orders(AcquireFixture scene, String path) {
-        return LockGroup.of(scene.specAt(path, new TestDriver("lock-"), LockOptions.defaults()));
+    private LockGroup mutexAt(String path) {
+        return LockGroup.of(specAt(path, new TestDriver("lock-"), LockOptions.defaults()));
     }
 
     private AcquireLoop launchedAt(String path, Mode mode) {
-        AcquireLoop loop = launched(orders(this, path), mode);
+        AcquireLoop loop = launched(mutexAt(path), mode);
         scheduler.run();
         return loop;
     }
 
     private List<Request> cycle(String path) {
-        return cycle(orders(this, path));
-    }
-
-    private List<Request> cycle(LockGroup group) {
-        AcquireLoop loop = launched(group, Mode.QUEUE);
-        scheduler.run();
-        loop.outcome().join().orElseThrow().release();
-        scheduler.run();
-        return operations.requests();
+        return cycle(mutexAt(path));
     }
 
     /** The server has no such path when the create comes. */
