@@ -43,6 +43,10 @@ abstract class AcquireFixture extends ClientScene {
         return new LockSpec(engine.settings().aclOf().apply("/"), path, driver, options);
     }
 
+    LockGroup mutexAt(String path) {
+        return LockGroup.of(specAt(path, new TestDriver("lock-"), LockOptions.defaults()));
+    }
+
     /** Mutexes on several paths, as one. */
     LockGroup together(LockOptions ofEach, String... paths) {
         List<LockSpec> group = Stream.of(paths)

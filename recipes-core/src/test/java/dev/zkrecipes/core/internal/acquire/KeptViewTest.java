@@ -221,6 +221,22 @@ class KeptViewTest extends AcquireFixture {
     }
 
     @Test
+    @Tag("H158")
+    void manyPaths_endTheViewThatWasNotUsedForTheLongestTime() {
+        for (int i = 0; i < 999; i++) {
+            cycle(mutexAt("/locks/other" + i));
+        }
+        assertKnown(); // uses it
+        cycle(mutexAt("/locks/last"));
+        assertThat(operations.watched()).containsExactly(NAME);
+        for (int i = 0; i < 1000; i++) {
+            cycle(mutexAt("/locks/another" + i));
+        }
+        assertThat(operations.watched()).isEmpty();
+        assertThat(cycle()).containsExactly(Request.CREATE, Request.LIST, Request.DELETE);
+    }
+
+    @Test
     void refusedWatch_isNoReasonToFail() {
         scheduler.advance(Duration.ofMinutes(1));
         operations.requests();

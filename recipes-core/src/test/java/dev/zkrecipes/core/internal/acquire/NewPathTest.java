@@ -25,10 +25,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A path that is missing is made together with the node below it, and the queue is known without a list. */
 class NewPathTest extends AcquireFixture {
 
-    private LockGroup mutexAt(String path) {
-        return LockGroup.of(specAt(path, new TestDriver("lock-"), LockOptions.defaults()));
-    }
-
     private AcquireLoop launchedAt(String path, Mode mode) {
         AcquireLoop loop = launched(mutexAt(path), mode);
         scheduler.run();
