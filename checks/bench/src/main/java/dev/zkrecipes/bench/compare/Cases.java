@@ -23,9 +23,12 @@ final class Cases {
     private static final String TABLE = """
             uncontended      | MUTEX 1         | 1 1 1   | 0 2 10 disk | one thread acquires and releases a mutex \
                 | 0 RATE CURATOR 1.4 | 0 ACQUIRE BARE 1.15 | 2 ACQUIRE CURATOR 0.52 | 2 ACQUIRE BARE 1.05 \
-                | 10 ACQUIRE CURATOR 0.52 | 10 ACQUIRE BARE 1.05 | 0 CPU CURATOR 1.1 | 0 ALLOCATED OURS 9216
+                | 10 ACQUIRE CURATOR 0.52 | 10 ACQUIRE BARE 1.05 | 0 CPU BARE 1.25 | 0 ALLOCATED OURS 9216 \
+                | 0 REQUESTS OURS 2.05
             uncontended-background | BACKGROUND 1 | 1 1 1   | 0 2      | the same by the option releaseInBackground \
                 | 0 RATE CURATOR 2.2
+            new-path         | NEW_PATH 1      | 1 1 1   | 0 2      | the same, each path used once, such as one for each order \
+                | 2 RATE CURATOR 3.3 | 2 RATE BARE 0.91 | 2 REQUESTS OURS 2.05
             semaphore-1      | SEMAPHORE 1     | 1 1 1   | 0    | the only permit of a semaphore | 0 RATE CURATOR 3
             semaphore-4      | SEMAPHORE 4     | 1 1 1   | 0    | all 4 permits of a semaphore | 0 RATE CURATOR 8
             multi-lock-8     | MULTI_LOCK 8    | 1 1 1   | 0 2  | a multi-lock of 8 paths; bare: two transactions \
@@ -42,7 +45,9 @@ final class Cases {
                 | 0 RATE CURATOR 1.3 | 2 RATE CURATOR 1.8
             clients-32       | CONTENDED 1     | 32 32 1 | 0 2  | 32 clients with a thread each want one path \
                 | 0 RATE CURATOR 1.3 | 2 RATE CURATOR 1.8
-            paths-32         | MUTEX 1         | 32 1 32 | 0    | 32 threads with a path each | 0 RATE BARE 0.85
+            paths-32         | MUTEX 1         | 32 1 32 | 0    | 32 threads with a path each | 0 RATE BARE 0.92
+            kept             | KEPT 1000       | 1 1 1   | 0    | a hand-off mutex that stays in the process \
+                | 0 RATE OURS 1000000
             reentrant        | REENTRANT 1000  | 1 1 1   | 0    | a thread takes what it holds already \
                 | 0 ACQUIRE CURATOR 4 | 0 ALLOCATED OURS 100
             waiters-100      | WAITERS 100     | 1 1 1   | 0    | so many asynchronous requests; each hand-over

@@ -143,7 +143,12 @@ final class Comparison implements AutoCloseable {
         for (int i = 0; i < Math.max(clients.size(), paths); i++) {
             Cycle lock = clients.get(i % clients.size())
                     .cycle(benchCase.work(), benchCase.size(), paths == 1 ? path : path + "/" + i);
-            locks.add(benchCase.work() == Work.REENTRANT ? Cycle.reentrant(lock, benchCase.size()) : lock);
+            locks.add(
+                    switch (benchCase.work()) {
+                        case REENTRANT -> Cycle.reentrant(lock, benchCase.size());
+                        case KEPT -> Cycle.repeated(lock, benchCase.size());
+                        default -> lock;
+                    });
         }
         return IntStream.range(0, benchCase.threads().count())
                 .mapToObj(thread -> locks.get(thread % locks.size()))
@@ -172,7 +177,7 @@ final class Comparison implements AutoCloseable {
             if (crew.counted() == 0) {
                 throw new IllegalStateException("not one cycle in " + seconds + " s");
             }
-            int each = benchCase.work() == Work.REENTRANT ? benchCase.size() : 1;
+            int each = benchCase.work().isRepeated() ? benchCase.size() : 1;
             double acquires = (double) crew.counted() * each;
             return new EnumMap<>(Map.of(
                     Metric.RATE, acquires / seconds,

@@ -6,6 +6,7 @@ package dev.zkrecipes.bench.contender;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
@@ -54,6 +55,7 @@ public final class Bare implements LockClient {
         return switch (work) {
             case CONTENDED, HANDOFF -> () -> acquire(path).release();
             case MULTI_LOCK -> transaction(zooKeeper, paths);
+            case NEW_PATH -> newPaths(zooKeeper, Work.newPaths(path));
             default -> pair(zooKeeper, path + "/lock-", work != Work.BACKGROUND);
         };
     }
@@ -78,6 +80,18 @@ public final class Bare implements LockClient {
                     .map(made -> Op.delete(((OpResult.CreateResult) made).getPath(), -1))
                     .toList();
             return () -> zooKeeper.multi(deletes);
+        };
+    }
+
+    /** A path and a node below it in one transaction, and a delete of the node; the server removes the empty path. */
+    private static Cycle newPaths(ZooKeeper zooKeeper, Supplier<String> paths) {
+        return () -> {
+            String path = paths.get();
+            List<OpResult> made = zooKeeper.multi(List.of(
+                    Op.create(path, NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER),
+                    Op.create(path + "/lock-", NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL)));
+            String node = ((OpResult.CreateResult) made.get(1)).getPath();
+            return () -> zooKeeper.delete(node, -1);
         };
     }
 

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
@@ -55,13 +56,19 @@ final class Curator implements LockClient {
                 return () -> semaphore.returnAll(leases);
             };
         }
+        if (work == Work.NEW_PATH) {
+            Supplier<String> paths = Work.newPaths(path);
+            return () -> acquire(new InterProcessMutex(client, paths.get()));
+        }
         InterProcessLock lock = work == Work.MULTI_LOCK
                 ? new InterProcessMultiLock(client, Work.paths(path, size))
                 : new InterProcessMutex(client, path);
-        return () -> {
-            lock.acquire();
-            return lock::release;
-        };
+        return () -> acquire(lock);
+    }
+
+    private static AutoCloseable acquire(InterProcessLock lock) throws Exception {
+        lock.acquire();
+        return lock::release;
     }
 
     @Override

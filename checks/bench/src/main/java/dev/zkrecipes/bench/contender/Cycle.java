@@ -16,17 +16,25 @@ public interface Cycle {
      */
     AutoCloseable acquire() throws Exception;
 
-    /** Many acquires and releases, by one thread, of a lock that it holds: each of them is too short to be timed. */
-    static Cycle reentrant(Cycle lock, int times) {
-        AtomicReference<@Nullable AutoCloseable> hold = new AtomicReference<>();
+    /** Many acquires and releases. */
+    static Cycle repeated(Cycle lock, int times) {
         return () -> {
-            if (hold.get() == null) {
-                hold.set(lock.acquire());
-            }
             for (int i = 0; i < times; i++) {
                 lock.acquire().close();
             }
             return () -> {}; // each was given back at once
+        };
+    }
+
+    /** Many acquires and releases, by one thread, of a lock that it holds. */
+    static Cycle reentrant(Cycle lock, int times) {
+        AtomicReference<@Nullable AutoCloseable> hold = new AtomicReference<>();
+        Cycle repeated = repeated(lock, times);
+        return () -> {
+            if (hold.get() == null) {
+                hold.set(lock.acquire());
+            }
+            return repeated.acquire();
         };
     }
 }

@@ -13,11 +13,15 @@ import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
 /** This library's recipes. Before each write, a holder asks its lease. */
 public final class Ours implements LockClient {
+    /** Longer than any turn. */
+    private static final Duration KEEP = Duration.ofHours(1);
+
     private final ZooKeeperClient client;
 
     Ours(String connectString, Duration sessionTimeout) {
@@ -29,12 +33,17 @@ public final class Ours implements LockClient {
 
     @Override
     public Cycle cycle(Work work, int size, String path) {
+        if (work == Work.NEW_PATH) {
+            Supplier<String> paths = Work.newPaths(path);
+            return () -> mutex(paths.get()).acquire();
+        }
         InterProcessLock lock = switch (work) {
             case BACKGROUND ->
                 new InterProcessMutex(client, path, LockOptions.defaults().withReleaseInBackground());
             case SEMAPHORE -> new InterProcessSemaphore(client, path, size).permits(size);
             case MULTI_LOCK -> new InterProcessMultiLock(client, Work.paths(path, size));
             case HANDOFF -> new HandoffMutex(client, path, size);
+            case KEPT -> new HandoffMutex(client, path, HandoffMutex.MOST_HANDOFFS).keepFor(KEEP);
             default -> mutex(path);
         };
         return lock::acquire;

@@ -4,12 +4,16 @@
 package dev.zkrecipes.bench.contender;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** What is done with locks. {@code size} stands for the number that some of them need. */
 public enum Work {
     /** A mutex that nobody else wants; bare: a create and a delete, the least that a lock can cost. */
     MUTEX,
+    /** A mutex on a path that nobody has used before, such as one for each order; bare: its path comes with the node. */
+    NEW_PATH,
     /** A mutex with the option {@code releaseInBackground}. */
     BACKGROUND,
     /** All permits of a semaphore of {@code size}, at once. */
@@ -20,18 +24,34 @@ public enum Work {
     CONTENDED,
     /** A mutex that is passed on inside the process, at most {@code size} times in a row. */
     HANDOFF,
+    /** A mutex that the process keeps while nobody else wants it, {@code size} times in each cycle. */
+    KEPT,
     /** A mutex that the thread holds already, {@code size} times in each cycle. */
     REENTRANT,
     /** A queue of {@code size} asynchronous requests. */
     WAITERS;
 
-    /** Who takes part: the bare client has no re-entrant lock, and Curator no waiters without a thread. */
+    /**
+     * Who takes part: the bare client has no re-entrant lock, and Curator neither waiters without a thread nor a lock
+     * that is kept.
+     */
     public List<Contender> contenders() {
         return switch (this) {
-            case WAITERS -> List.of(Contender.OURS);
+            case WAITERS, KEPT -> List.of(Contender.OURS);
             case REENTRANT -> List.of(Contender.OURS, Contender.CURATOR);
             default -> List.of(Contender.values());
         };
+    }
+
+    /** Whether a cycle is as many acquires as its size says: each of them is too short to be timed. */
+    public boolean isRepeated() {
+        return this == REENTRANT || this == KEPT;
+    }
+
+    /** Paths below a path, each used once. */
+    static Supplier<String> newPaths(String path) {
+        AtomicLong used = new AtomicLong();
+        return () -> path + "/" + used.incrementAndGet();
     }
 
     /** Paths below a path, by their numbers from 0. */

@@ -16,16 +16,18 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
-/** The sessions of one contender, each with a path of its own. Not thread-safe. */
+/** The sessions of one contender, each with a path, or a folder of paths, of its own. Not thread-safe. */
 final class Crowd implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final Contender contender;
+    private final Work work;
     private final String connectString;
     private final List<Session> sessions = new ArrayList<>();
 
-    Crowd(Contender contender, String connectString) {
+    Crowd(Contender contender, Work work, String connectString) {
         this.contender = contender;
+        this.work = work;
         this.connectString = connectString;
     }
 
@@ -48,11 +50,11 @@ final class Crowd implements AutoCloseable {
         left.clear();
     }
 
-    /** With a first lock, which creates its path. */
+    /** With a first lock, which creates its path or folder. */
     private Session open(int number, List<LockClient> opened) throws Exception {
         LockClient client = contender.connect(connectString, TIMEOUT);
         opened.add(client);
-        Cycle cycle = client.cycle(Work.MUTEX, 1, "/scale/" + number);
+        Cycle cycle = client.cycle(work, 1, "/scale/" + number);
         cycle.acquire().close();
         return new Session(client, cycle);
     }

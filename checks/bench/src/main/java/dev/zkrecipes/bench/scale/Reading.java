@@ -4,6 +4,7 @@
 package dev.zkrecipes.bench.scale;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.runner.Store;
 
 /**
@@ -44,10 +45,12 @@ record Reading(
      * @param servers how many; 1 or 3
      * @param store where they keep their logs
      * @param contender whose locks are taken
+     * @param work MUTEX on the path of each session, or NEW_PATH
      */
-    record Series(int servers, Store store, Contender contender) {
+    record Series(int servers, Store store, Contender contender, Work work) {
         String place() {
-            return servers + (servers == 1 ? " server" : " servers") + ", log " + store.place();
+            return servers + (servers == 1 ? " server" : " servers") + ", log " + store.place()
+                    + (work == Work.NEW_PATH ? ", each path used once" : "");
         }
 
         @Override

@@ -5,6 +5,7 @@ package dev.zkrecipes.bench.scale;
 
 import com.google.common.collect.Ordering;
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.runner.Machine;
 import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.bench.scale.Reading.Series;
@@ -33,8 +34,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures how many locks a second one server and an ensemble of three give to more and more sessions, each"
                     + " with a path of its own, and how long an acquire takes at 50 and 90 %% of that: this library's"
-                    + " mutex, Apache Curator's, and a bare create and delete.",
-            "With the defaults it takes about 20 minutes on two cores, and writes docs/scale.md and docs/dev/bench if"
+                    + " mutex, Apache Curator's, and a bare create and delete. With logs on disk, also what 100 sessions"
+                    + " get if they use each path once.",
+            "With the defaults it takes about 25 minutes on two cores, and writes docs/scale.md and docs/dev/bench if"
                     + " all turns succeed. It does not begin if the load of the machine is above 1. Ends with 1 if a"
                     + " turn fails."
         },
@@ -145,8 +147,12 @@ public final class Scale implements Callable<Integer> {
                     progress.println("skipped: this machine has no file system in memory at /dev/shm");
                     continue;
                 }
-                for (Contender contender : Contender.values()) {
-                    series.add(new Series(count, store, contender));
+                for (Work work : List.of(Work.MUTEX, Work.NEW_PATH)) {
+                    for (Contender contender : Contender.values()) {
+                        if (work == Work.MUTEX || store == Store.DISK) {
+                            series.add(new Series(count, store, contender, work));
+                        }
+                    }
                 }
             }
         }

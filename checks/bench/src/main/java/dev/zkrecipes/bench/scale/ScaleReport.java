@@ -7,11 +7,13 @@ import static dev.zkrecipes.bench.report.Table.tenths;
 import static dev.zkrecipes.bench.report.Table.whole;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.report.Table;
 import dev.zkrecipes.bench.scale.Reading.Series;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -56,7 +58,9 @@ final class ScaleReport {
         List<String> header = new ArrayList<>(List.of("locks/s of so many sessions"));
         counts.forEach(count -> header.add(count.toString()));
         Table rates = new Table(header);
-        for (Series each : series) {
+        List<Series> known =
+                series.stream().filter(each -> each.work() == Work.MUTEX).toList();
+        for (Series each : known) {
             Map<Integer, Double> ofSeries = rates(each);
             rates.add(Stream.concat(
                             Stream.of(each),
@@ -116,13 +120,14 @@ final class ScaleReport {
 
     /** All figures. */
     String csv() {
-        Table table = Table.of("servers,log,contender,sessions,percent,offered locks/s,locks/s,acquire median ms,"
+        Table table = Table.of("servers,log,contender,work,sessions,percent,offered locks/s,locks/s,acquire median ms,"
                 + "acquire 99 % ms,requests of a lock,bytes of a lock,leader us of a lock,clients us of a lock,"
                 + "load after it");
         readings.forEach(each -> table.add(
                 each.series().servers(),
                 each.series().store(),
                 each.series().contender(),
+                each.series().work().name().toLowerCase(Locale.ROOT),
                 each.sessions(),
                 each.percent(),
                 each.offered(),

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.bench.scale;
 
+import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.runner.Crew;
 import dev.zkrecipes.bench.runner.Machine;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
@@ -23,7 +24,7 @@ final class ScaleRun {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    /** How many sessions take the locks that come before anything is measured. */
+    /** How many sessions take the locks that come before anything is measured, and those of new paths. */
     private static final int TO_START = 100;
 
     /** The part of a turn that comes before the count. */
@@ -65,13 +66,14 @@ final class ScaleRun {
     void play(Series series) throws InterruptedException {
         String turn = "start";
         int most = sessions.get(sessions.size() - 1);
+        int first = Math.min(TO_START, most);
+        List<Integer> counts = series.work() == Work.NEW_PATH ? List.of(first) : sessions;
         try (Ensemble ensemble = Ensemble.start(series.servers(), series.store());
-                Crowd crowd = new Crowd(series.contender(), ensemble.connectString())) {
-            int first = Math.min(TO_START, most);
+                Crowd crowd = new Crowd(series.contender(), series.work(), ensemble.connectString())) {
             crowd.resize(first);
             warmUp(crowd, first);
             List<Reading> turns = new ArrayList<>();
-            for (int count : sessions) {
+            for (int count : counts) {
                 turn = "sessions: " + count;
                 crowd.resize(Math.max(count, first));
                 turns.add(turn(series, ensemble, crowd, count, 100, 0));

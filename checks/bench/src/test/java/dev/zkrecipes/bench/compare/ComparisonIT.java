@@ -51,12 +51,14 @@ class ComparisonIT {
         return List.of(
                 "uncontended",
                 "uncontended-background",
+                "new-path",
                 "semaphore-4",
                 "multi-lock-8",
                 "threads-2",
                 "threads-32-local",
                 "clients-2",
                 "paths-32",
+                "kept",
                 "reentrant",
                 "waiters-100");
     }

@@ -6,6 +6,7 @@ package dev.zkrecipes.bench.scale;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
@@ -24,7 +25,7 @@ class CrowdIT {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeper other = new ZooKeeper(server.connectString(), 60_000, event -> {});
-                Crowd crowd = new Crowd(Contender.OURS, proxy.connectString())) {
+                Crowd crowd = new Crowd(Contender.OURS, Work.MUTEX, proxy.connectString())) {
             server.createNode("/scale", new byte[0]);
             server.createNode("/scale/1", new byte[0]);
             other.create("/scale/1/other-0000000000", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);

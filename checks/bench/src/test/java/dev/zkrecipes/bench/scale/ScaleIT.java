@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.runner.Crew;
 import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
@@ -20,36 +21,41 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** So briefly that the figures say nothing; servers are processes of their own, as in earnest. */
 @Timeout(600)
 @Tag("soak")
 class ScaleIT {
-    @Test
-    void seriesOnThreeServers_isMeasured() throws Exception {
+    @ParameterizedTest
+    @EnumSource(names = {"MUTEX", "NEW_PATH"})
+    void seriesOnThreeServers_isMeasured(Work work) throws Exception {
         List<String> progress = new ArrayList<>();
         ScaleRun run = new ScaleRun(List.of(1, 2), 0.5, 1_000, progress::add);
-        run.play(new Series(3, Store.MEMORY, Contender.OURS));
+        run.play(new Series(3, Store.MEMORY, Contender.OURS, work));
         assertThat(run.failures()).isEmpty();
-        assertThat(progress).hasSize(4).allMatch(line -> line.matches(".*; load \\d+\\.\\d"));
-        assertThat(run.readings()).extracting(Reading::percent).containsExactly(100, 100, 50, 90);
+        assertThat(progress).allMatch(line -> line.matches(".*; load \\d+\\.\\d"));
+        assertThat(run.readings())
+                .extracting(Reading::percent)
+                .isEqualTo(work == Work.MUTEX ? List.of(100, 100, 50, 90) : List.of(100, 50, 90));
         assertThat(run.readings()).allSatisfy(reading -> {
             assertThat(reading.rate()).isPositive();
             assertThat(reading.slowMillis()).isGreaterThanOrEqualTo(reading.medianMillis());
-            // A create, a list and a delete; a turn has some pings besides, and is read once from each server, which
-            // counts for much where a busy machine plays few.
-            assertThat(reading.requests()).isGreaterThanOrEqualTo(3.0);
+            // A create and a delete; a turn has some pings besides, and is read once from each server, which counts for
+            // much where a busy machine plays few.
+            assertThat(reading.requests()).isGreaterThanOrEqualTo(2.0);
             assertThat(reading.bytes()).isGreaterThan(reading.requests());
             assertThat(reading.leaderMicros()).isPositive();
         });
-        assertThat(run.readings().get(2).offered()).isPositive();
+        assertThat(run.readings().get(run.readings().size() - 1).offered()).isPositive();
     }
 
     @Test
     void sessionThatFails_failsItsTurn_andServersLeaveNothing() throws Exception {
         Path data;
         try (Ensemble ensemble = Ensemble.start(1, Store.MEMORY);
-                Crowd crowd = new Crowd(Contender.BARE, ensemble.connectString())) {
+                Crowd crowd = new Crowd(Contender.BARE, Work.MUTEX, ensemble.connectString())) {
             data = ensemble.directory();
             Usage before = ensemble.usage();
             crowd.resize(2);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.runner.Store;
 import dev.zkrecipes.bench.scale.Ensemble.Usage;
 import dev.zkrecipes.bench.scale.Reading.Series;
@@ -16,8 +17,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ScaleReportTest {
-    private static final Series OURS = new Series(3, Store.DISK, Contender.OURS);
-    private static final Series BARE = new Series(3, Store.DISK, Contender.BARE);
+    private static final Series OURS = new Series(3, Store.DISK, Contender.OURS, Work.MUTEX);
+    private static final Series BARE = new Series(3, Store.DISK, Contender.BARE, Work.MUTEX);
+
+    private static final Series NEW_PATHS = new Series(3, Store.DISK, Contender.OURS, Work.NEW_PATH);
 
     private static Reading reading(Series series, int sessions, int percent, double offered, double rate) {
         return new Reading(series, sessions, percent, offered, rate, 1.23, 4.56, 3, 789, 150, 250, 1.5);
@@ -31,13 +34,15 @@ class ScaleReportTest {
         readings.add(reading(OURS, 64, 50, 470, 470));
         readings.add(reading(OURS, 64, 90, 847, 800));
         readings.add(reading(BARE, 1, 100, 0, 300));
+        readings.add(reading(NEW_PATHS, 64, 100, 0, 700));
         return new ScaleReport(readings, List.of(BARE + ", 4 sessions: client JVM 2 of 4: lost"));
     }
 
     @Test
     void page_hasTheAnswer_andTheFigures() {
         assertThat(report().markdown("machine\n"))
-                .startsWith("**3 servers, log on disk: 941 locks/s.**\n")
+                .startsWith(
+                        "**3 servers, log on disk: 941 locks/s; 3 servers, log on disk, each path used once: 700 locks/s.**\n")
                 .contains("| 3 servers, log on disk, zkrecipes | 941 | 64 | 1.2 (4.6) | only 800 of 847 locks/s |"
                         + " 3.0 | 789 | 150 | 250 | 1.5 |\n")
                 .contains("| 3 servers, log on disk, zkrecipes | 200 | 500 | 800 | 941 |\n")
@@ -54,7 +59,9 @@ class ScaleReportTest {
 
     @Test
     void data_haveALineForEachTurn() {
-        assertThat(report().csv().lines()).hasSize(8).contains("3,disk,ours,64,90,847,800,1.23,4.56,3,789,150,250,1.5");
+        assertThat(report().csv().lines())
+                .hasSize(9)
+                .contains("3,disk,ours,mutex,64,90,847,800,1.23,4.56,3,789,150,250,1.5");
     }
 
     @Test
