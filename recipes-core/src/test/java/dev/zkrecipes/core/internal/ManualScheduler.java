@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The engine's thread and clock in the hands of a test: the thread that calls {@link #run} is the engine's. */
 public final class ManualScheduler implements EngineScheduler {
+    /** More tasks than any test has ready at one moment of its clock. */
+    private static final int ENDLESS = 100_000;
+
     private static final Duration LONGEST_WAIT = Duration.ofHours(1);
 
     /** What happens in each wait of a thread for the engine, once the engine has run. */
@@ -58,10 +61,13 @@ public final class ManualScheduler implements EngineScheduler {
 
     private record Scheduled(long at, long number, Runnable task) {}
 
-    /** Runs what is ready, until nothing is. */
+    /** Runs what is ready, until nothing is. Fails if that has no end. */
     public void run() {
         running = true;
-        while (!ready.isEmpty()) {
+        for (int played = 0; !ready.isEmpty(); played++) {
+            if (played == ENDLESS) {
+                throw new AssertionError("each of " + ENDLESS + " tasks made another one ready");
+            }
             play(ready.remove());
         }
         running = false;
