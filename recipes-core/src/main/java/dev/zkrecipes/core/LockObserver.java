@@ -128,6 +128,14 @@ public interface LockObserver {
         default void onSlow(Duration waited) {}
 
         /**
+         * The request waits for itself, or may do so, see {@link Deadlock}. Told once a minute while that lasts, on the
+         * callback executor.
+         *
+         * @param deadlock who waits for whom
+         */
+        default void onDeadlock(Deadlock deadlock) {}
+
+        /**
          * The lock was given back with its last hold. Its node may be there a little longer.
          *
          * @param held how long it was held

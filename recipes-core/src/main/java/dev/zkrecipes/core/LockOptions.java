@@ -41,7 +41,8 @@ public final class LockOptions {
             false,
             Optional.empty(),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            DeadlockPolicy.WAIT);
 
     private final QueueLossPolicy queueLossPolicy;
     private final Optional<List<ACL>> acl;
@@ -50,6 +51,7 @@ public final class LockOptions {
     private final Optional<Duration> holdAtMost;
     private final Optional<String> ownerLabel;
     private final Optional<String> name;
+    private final DeadlockPolicy deadlockPolicy;
 
     private LockOptions(
             QueueLossPolicy queueLossPolicy,
@@ -58,7 +60,8 @@ public final class LockOptions {
             boolean standsBy,
             Optional<Duration> holdAtMost,
             Optional<String> ownerLabel,
-            Optional<String> name) {
+            Optional<String> name,
+            DeadlockPolicy deadlockPolicy) {
         this.queueLossPolicy = queueLossPolicy;
         this.acl = acl;
         this.releasesInBackground = releasesInBackground;
@@ -66,6 +69,7 @@ public final class LockOptions {
         this.holdAtMost = holdAtMost;
         this.ownerLabel = ownerLabel;
         this.name = name;
+        this.deadlockPolicy = deadlockPolicy;
     }
 
     /**
@@ -111,6 +115,11 @@ public final class LockOptions {
         return name;
     }
 
+    /** {@return what a waiting acquire does when it waits for itself, see {@link #withDeadlockPolicy}} */
+    public DeadlockPolicy deadlockPolicy() {
+        return deadlockPolicy;
+    }
+
     /**
      * {@return these options with another queue-loss policy}
      *
@@ -118,7 +127,7 @@ public final class LockOptions {
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
-        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name);
+        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -133,7 +142,7 @@ public final class LockOptions {
      */
     public LockOptions withAcl(List<ACL> rights) {
         Optional<List<ACL>> own = Optional.of(Acls.check(Objects.requireNonNull(rights, "rights")));
-        return new LockOptions(queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name);
+        return new LockOptions(queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -151,7 +160,7 @@ public final class LockOptions {
      * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
      */
     public LockOptions withReleaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name);
+        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -160,7 +169,7 @@ public final class LockOptions {
      * long as another one leads. Of several locks as one, the options of the multi-lock count.
      */
     public LockOptions withStandby() {
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name);
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -190,13 +199,13 @@ public final class LockOptions {
                     "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
         }
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name);
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name, deadlockPolicy);
     }
 
     /** {@return these options without {@link #withHoldAtMost}} */
     public LockOptions withoutHoldAtMost() {
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name);
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -212,7 +221,7 @@ public final class LockOptions {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
         OwnerLabel.check(label);
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name);
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name, deadlockPolicy);
     }
 
     /**
@@ -230,7 +239,20 @@ public final class LockOptions {
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
         }
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, Optional.of(label));
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, Optional.of(label), deadlockPolicy);
+    }
+
+    /**
+     * {@return these options with another deadlock policy} A thread that holds locks and waits for another one longer
+     * than {@link ZooKeeperClientBuilder#slowAfter}, or 10 seconds if none is set, looks once a minute whether it waits
+     * for itself: see {@link Deadlock}. That is logged as a warning, and observers are told.
+     *
+     * @param policy what the acquire does then
+     */
+    public LockOptions withDeadlockPolicy(DeadlockPolicy policy) {
+        Objects.requireNonNull(policy, "deadlockPolicy");
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, policy);
     }
 
     @Override
@@ -242,12 +264,13 @@ public final class LockOptions {
                 && standsBy == that.standsBy
                 && holdAtMost.equals(that.holdAtMost)
                 && ownerLabel.equals(that.ownerLabel)
-                && name.equals(that.name);
+                && name.equals(that.name)
+                && deadlockPolicy == that.deadlockPolicy;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name);
+        return Objects.hash(queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     @Override
@@ -256,6 +279,7 @@ public final class LockOptions {
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
                 + (releasesInBackground ? ", releases in background" : "")
                 + (standsBy ? ", stands by" : "")
+                + (deadlockPolicy == DeadlockPolicy.FAIL ? ", fails in a deadlock" : "")
                 + holdAtMost.map(most -> ", held for " + most + " at most").orElse("")
                 + ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
     }

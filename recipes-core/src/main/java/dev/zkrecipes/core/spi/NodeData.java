@@ -5,6 +5,7 @@ package dev.zkrecipes.core.spi;
 
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.List;
@@ -16,10 +17,11 @@ import java.util.Objects;
  *
  * @param owner the owner label, or other short text, fit to print; {@code "unknown"} if there is none
  * @param requests the requests to give the lock back, the oldest first
+ * @param holds the paths of lock nodes that the thread held which waits with this node, as far as it has named them
  */
-public record NodeData(String owner, List<RevocationRequest> requests) {
+public record NodeData(String owner, List<RevocationRequest> requests, List<String> holds) {
     /** What a node says that may not be read. */
-    public static final NodeData UNREAD = new NodeData(OwnerLabel.UNKNOWN, List.of());
+    public static final NodeData UNREAD = new NodeData(OwnerLabel.UNKNOWN, List.of(), List.of());
 
     /**
      * Reads what a node has.
@@ -29,7 +31,10 @@ public record NodeData(String owner, List<RevocationRequest> requests) {
      */
     public static NodeData in(Content content) {
         Objects.requireNonNull(content, "content");
-        return new NodeData(OwnerLabel.decode(content.data()), RevocationMarks.in(content));
+        return new NodeData(
+                OwnerLabel.decode(content.data()),
+                RevocationMarks.in(content),
+                OwnerLabel.holds(content.data()).stream().map(Printable::of).toList());
     }
 
     /**

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.DeadlockPolicy;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.QueueLossPolicy;
@@ -92,12 +93,15 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     private static final String CREATE_NODE = "create a node below ";
 
+    private final List<String> holds;
     private @Nullable CreateNodes creation; // its nodes, from their create until they are held or discarded
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private Proofs proofs = Proofs.NONE;
 
-    public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
+    /** {@code holds} are the paths of nodes that the asking thread holds, and releases itself. */
+    public AcquireLoop(Requests requests, LockGroup group, Mode mode, List<String> holds) {
         super(requests, group, mode, Step.SEEKING, Step.PAUSED);
+        this.holds = holds;
     }
 
     @Override
@@ -171,7 +175,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
-            creation = new CreateNodes(requests, group, session());
+            creation = new CreateNodes(requests, group, session(), holds);
             if (seen.code() == Code.NONODE && creation().mayMakePaths()) {
                 createWithPaths();
             } else {
@@ -198,7 +202,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     private void enqueue() {
-        creation = new CreateNodes(requests, group, session());
+        creation = new CreateNodes(requests, group, session(), holds);
         create();
     }
 
@@ -547,6 +551,25 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             session().prove(group.paths().get(0), inThisState(this::noteProof));
         }
         session().lists().ask(group.query(), inThisState(this::decide));
+    }
+
+    /** The paths of its nodes while it waits in the queues; none otherwise. */
+    public List<String> waitingNodes() {
+        return isIn(Step.WAITING) ? nodes().stream().map(OwnNode::path).toList() : List.of();
+    }
+
+    /** The session of these nodes. Only while it waits. */
+    public Session sessionOfWait() {
+        return session();
+    }
+
+    /** The paths of nodes that the asking thread held when it asked. */
+    public List<String> holds() {
+        return holds;
+    }
+
+    public DeadlockPolicy deadlockPolicy() {
+        return group.options().deadlockPolicy();
     }
 
     // ---- Grant.

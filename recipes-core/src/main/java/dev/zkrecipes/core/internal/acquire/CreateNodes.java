@@ -54,6 +54,7 @@ final class CreateNodes {
     private final Requests requests;
     private final LockGroup group;
     private final Session session;
+    private final List<String> holds;
     private final List<LockSpec> specs;
     final List<OwnNode> nodes; // one for each lock, in their order
     private final List<byte[]> data; // of the nodes
@@ -63,21 +64,24 @@ final class CreateNodes {
     private @Nullable ChildrenSnapshot made; // the queues, if they were made together with the nodes
     private final List<ParentMaker> parents; // makers of the paths; none before a path was missing
 
-    CreateNodes(Requests requests, LockGroup group, Session session) {
-        this(requests, group, session, new ArrayList<>(0));
+    /** {@code holds} are the paths of nodes that the asking thread holds. */
+    CreateNodes(Requests requests, LockGroup group, Session session, List<String> holds) {
+        this(requests, group, session, holds, new ArrayList<>(0));
     }
 
-    private CreateNodes(Requests requests, LockGroup group, Session session, List<ParentMaker> parents) {
+    private CreateNodes(
+            Requests requests, LockGroup group, Session session, List<String> holds, List<ParentMaker> parents) {
         this.requests = requests;
         this.group = group;
         this.session = session;
+        this.holds = holds;
         this.parents = parents;
         this.specs = group.all();
         this.nodes = new ArrayList<>(specs.size());
         this.data = new ArrayList<>(specs.size());
         for (LockSpec spec : specs) {
             nodes.add(new OwnNode(session, spec, requests.scheduler().random()));
-            data.add(requests.nodeData(spec, group.options()));
+            data.add(requests.nodeData(spec, group.options(), holds));
         }
         if (nodes.size() > 1) {
             // If the cleaner finds one of them later, it looks for the others, too.
@@ -98,7 +102,7 @@ final class CreateNodes {
 
     /** A create of new nodes for the same locks, with ids of their own. */
     CreateNodes anew() {
-        return new CreateNodes(requests, group, session, parents);
+        return new CreateNodes(requests, group, session, holds, parents);
     }
 
     /** Whether a node is known to have been made. As the nodes are made together, all of them were. */

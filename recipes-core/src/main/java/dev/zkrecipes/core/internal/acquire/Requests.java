@@ -117,12 +117,13 @@ public final class Requests {
 
     /**
      * The data of a lock's nodes: the owner label that the options of the lock name, otherwise the one in
-     * {@code ofAll}, the options of what the lock is acquired with, otherwise the client's. No copy is made, as
-     * nobody changes the data.
+     * {@code ofAll}, the options of what the lock is acquired with, otherwise the client's. {@code holds} names
+     * the nodes that the asking thread holds. No copy is made, as nobody changes the data.
      */
-    byte[] nodeData(LockSpec spec, LockOptions ofAll) {
+    byte[] nodeData(LockSpec spec, LockOptions ofAll, List<String> holds) {
         Optional<String> label = spec.options().ownerLabel().or(ofAll::ownerLabel);
-        return label.isPresent() ? OwnerLabel.encode(label.get()) : nodeData;
+        byte[] data = label.isPresent() ? OwnerLabel.encode(label.get()) : nodeData;
+        return holds.isEmpty() ? data : OwnerLabel.withHolds(data, holds);
     }
 
     /** An error that tells of the missing connection and of what follows from that. Any thread. */

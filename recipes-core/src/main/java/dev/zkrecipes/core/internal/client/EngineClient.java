@@ -8,6 +8,7 @@ import com.google.common.base.Throwables;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.clean.NodeCleaner;
 import dev.zkrecipes.core.internal.hold.LockDataTable;
@@ -72,6 +73,7 @@ public final class EngineClient {
     private final Requests requests;
     private final LockDataTable holds; // of all its threads
     private final @Nullable SlowWaits slowWaits;
+    private final DeadlockWatch deadlocks;
     private final Standing standing; // what ends before the client does
 
     private final Runnable look = this::look; // made beforehand, since it is needed when memory has run out
@@ -121,6 +123,7 @@ public final class EngineClient {
                 connection::missing);
         this.slowWaits =
                 settings.slowAfter() == null ? null : new SlowWaits(settings.slowAfter(), requests, connection);
+        this.deadlocks = new DeadlockWatch(requests, settings.slowAfter());
         this.holds = new LockDataTable(requests.open(), scheduler::nanoTime);
         this.standing = new Standing(scheduler, settings.closeTimeout(), closing::get);
         scheduler.onFailure(this::endAtOnce);
@@ -210,6 +213,11 @@ public final class EngineClient {
             slowWaits.add(begun);
         }
         return begun;
+    }
+
+    /** Looks from time to time whether a request of a thread that holds other locks waits for itself. */
+    public void watchForDeadlocks(AcquireLoop nested, @Nullable ObservedRequest observed) {
+        deadlocks.add(nested, observed);
     }
 
     public NodeCleaner cleaner() {

@@ -126,6 +126,11 @@ public final class Grant {
         return all().map(HeldNode.class::cast);
     }
 
+    /** The paths of its nodes; none for a foreign lock. */
+    Stream<String> nodePaths() {
+        return all().flatMap(part -> part instanceof HeldNode node ? Stream.of(node.nodePath()) : Stream.empty());
+    }
+
     // ---- Its state.
 
     /** The worst state of all parts: the constants of {@link LeaseState} stand in this order. */

@@ -327,9 +327,14 @@ public final class Hold implements MultiLease, Held.Listener {
         listeners().anyThreadCloses = true;
     }
 
-    private void requireMayClose() {
+    /** Whether a thread other than the owner may close it while the owner lives. */
+    boolean isClosedByAnyThread() {
         Listeners told = listeners;
-        if (!data.mayClose() && (told == null || !told.anyThreadCloses)) {
+        return told != null && told.anyThreadCloses;
+    }
+
+    private void requireMayClose() {
+        if (!data.mayClose() && !isClosedByAnyThread()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
                     + data.ownerName() + ", which is alive: only that thread may close it");
         }

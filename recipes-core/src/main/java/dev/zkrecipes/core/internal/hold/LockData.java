@@ -338,6 +338,18 @@ public final class LockData implements Held.Listener {
                         != null);
     }
 
+    /**
+     * The paths of nodes that stand for as long as the owner wants, not more than {@code most}: no other thread may
+     * release them.
+     */
+    public List<String> ownNodes(int most) {
+        return all().filter(hold -> hold.isStanding() && !hold.isClosedByAnyThread())
+                .flatMap(hold -> hold.grant().nodePaths())
+                .distinct()
+                .limit(most)
+                .toList();
+    }
+
     // ---- Re-entry.
 
     /**

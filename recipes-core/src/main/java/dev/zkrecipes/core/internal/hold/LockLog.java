@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.hold;
 
+import dev.zkrecipes.core.Deadlock;
 import dev.zkrecipes.core.LockObserver;
 import java.time.Duration;
 import java.util.Locale;
@@ -86,6 +87,18 @@ public final class LockLog {
                 path,
                 waited.toSeconds(),
                 reason);
+    }
+
+    /** Requests wait for each other, of which {@code path} is one. */
+    public static void deadlock(String path, Deadlock deadlock) {
+        log.warn(
+                deadlock.isProven()
+                        ? "Deadlock: the request for the lock {} waits for itself: {}. End one of these, or take such locks"
+                                + " together by one multi-lock."
+                        : "The request for the lock {} may wait for itself: {}. This is a deadlock unless the rule of one of"
+                                + " these locks grants it before the others have released theirs.",
+                path,
+                deadlock);
     }
 
     private static String millis(Duration time) {

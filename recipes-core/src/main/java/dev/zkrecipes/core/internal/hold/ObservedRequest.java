@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.hold;
 
+import dev.zkrecipes.core.Deadlock;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockObserver.Progress;
@@ -96,6 +97,15 @@ public final class ObservedRequest implements Held.Observer {
                 }
             });
         }
+    }
+
+    /** The request waits for itself, or may do so. On the engine thread. */
+    public void tellDeadlock(Deadlock deadlock) {
+        callbacks.run(() -> {
+            if (isWaiting()) {
+                tell(observer -> observer.onDeadlock(deadlock));
+            }
+        });
     }
 
     /** The request was granted. From now on its grant is observed, until its last part is released or one is lost. */

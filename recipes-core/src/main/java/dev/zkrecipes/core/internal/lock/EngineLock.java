@@ -149,10 +149,14 @@ public final class EngineLock extends OwnedLock {
             requireNoWaitForOneself();
         }
         HeldNode exclusive = toDowngrade();
+        List<String> holds = mode == Mode.QUEUE ? heldNodes() : List.of();
         Acquisition wanted = exclusive == null
-                ? new AcquireLoop(client.requests(), group, mode)
+                ? new AcquireLoop(client.requests(), group, mode, holds)
                 : new Downgrade(client.requests(), group.all().get(0), exclusive, mode);
         ObservedRequest observed = observe();
+        if (!holds.isEmpty() && wanted instanceof AcquireLoop nested) {
+            client.watchForDeadlocks(nested, observed);
+        }
         Hold opened = null;
         try {
             wanted.launch();
@@ -238,7 +242,7 @@ public final class EngineLock extends OwnedLock {
      */
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        Acquisition acquisition = new AcquireLoop(client.requests(), group, Mode.QUEUE);
+        Acquisition acquisition = new AcquireLoop(client.requests(), group, Mode.QUEUE, List.of());
         // If another lock of this library is built on this one, the future may complete on the engine thread: such a
         // lock does not block there.
         Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;

@@ -21,7 +21,9 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.LastResort;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -241,6 +243,16 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         if (mine != null) {
             mine.requireNotHeldOnPaths(group);
         }
+    }
+
+    /**
+     * The nodes that the calling thread holds, which its request names in each node of its own. A request for more
+     * locks than it may name nodes names none: its data would grow too fast.
+     */
+    final List<String> heldNodes() {
+        LockData mine = table.mine();
+        int most = OwnerLabel.MOST_HOLDS;
+        return mine == null || group.all().size() > most ? List.of() : mine.ownNodes(most);
     }
 
     /**

@@ -37,6 +37,16 @@ public final class LockPath {
         return path;
     }
 
+    /** Whether {@link #check} accepts the path. */
+    public static boolean isValid(String path) {
+        try {
+            check(path);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
     // Strings on the path of an acquire are joined without the + operator. A JVM generates classes at the first use
     // of + with strings, and a command that takes one lock and ends would have to wait for that.
 

@@ -18,9 +18,13 @@ public final class OwnerLabel {
     /** Curator replaces the data of a node by this text to ask the owner of the node to release its lock. */
     static final String CURATOR_REVOCATION = "__REVOKE__";
 
+    /** So many held nodes a request names at most. Whatever else stands there is somebody else's. */
+    public static final int MOST_HOLDS = 8;
+
     private static final int LONGEST = 200; // in characters
     public static final String VERSION_LINE = "zkrecipes 1";
     private static final String OWNER = "owner=";
+    private static final String HOLDS = "holds=";
 
     private OwnerLabel() {}
 
@@ -45,6 +49,22 @@ public final class OwnerLabel {
     /** The data of a node with this label. */
     public static byte[] encode(String label) {
         return String.join("", VERSION_LINE, "\n", OWNER, label, "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The data of a node with a line for each node that its thread holds. */
+    public static byte[] withHolds(byte[] data, List<String> holds) {
+        StringBuilder lines = new StringBuilder(new String(data, StandardCharsets.UTF_8));
+        holds.forEach(node -> lines.append(HOLDS).append(node).append('\n'));
+        return lines.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The paths of the nodes that the thread held which waits with a node of this data. */
+    public static List<String> holds(byte[] data) {
+        return lines(data).stream()
+                .filter(line -> line.startsWith(HOLDS))
+                .map(line -> line.substring(HOLDS.length()))
+                .limit(MOST_HOLDS)
+                .toList();
     }
 
     /** The lines of data in our form; none if the data has another form. */

@@ -63,7 +63,7 @@ abstract class AcquireFixture extends ClientScene {
     AcquireLoop launched(LockGroup group, Mode mode) {
         scheduler.run();
         operations.requests();
-        AcquireLoop loop = new AcquireLoop(engine.requests(), group, mode);
+        AcquireLoop loop = new AcquireLoop(engine.requests(), group, mode, List.of());
         loop.launch();
         return loop;
     }
@@ -78,7 +78,7 @@ abstract class AcquireFixture extends ClientScene {
 
     /** A request that begins while something else is under way. */
     AcquireLoop launchedBehind(Mode mode) {
-        AcquireLoop loop = new AcquireLoop(engine.requests(), LockGroup.of(spec(new TestDriver("lock-"))), mode);
+        AcquireLoop loop = new AcquireLoop(engine.requests(), LockGroup.of(spec(new TestDriver("lock-"))), mode, List.of());
         loop.launch();
         return loop;
     }
@@ -96,7 +96,7 @@ abstract class AcquireFixture extends ClientScene {
     List<AcquireLoop> launchedTogether(int count, LockDriver driver) {
         scheduler.run();
         LockGroup group = LockGroup.of(spec(driver));
-        List<AcquireLoop> loops = Stream.generate(() -> new AcquireLoop(engine.requests(), group, Mode.QUEUE))
+        List<AcquireLoop> loops = Stream.generate(() -> new AcquireLoop(engine.requests(), group, Mode.QUEUE, List.of()))
                 .limit(count)
                 .toList();
         loops.forEach(AcquireLoop::launch);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * Requests that wait for each other in a circle: each waits for what the next one holds, and the last one for what the
+ * first one holds. Without outside help none of them is ever granted: a time limit has to end one of them, or somebody
+ * has to.
+ *
+ * <p>It shows what the nodes of the locks show. A thread names the nodes that it holds in the data of the node with
+ * which it waits: up to eight, which only this thread may release. A lease that another thread may close, such as a
+ * permit of a semaphore, or that belongs to no thread, is not named. A request that waits inside its process, for a lock
+ * that is handed over there, has no node.
+ *
+ * @param isProven whether one transaction has found all of the nodes, so that they waited for each other at one moment.
+ *     Otherwise it is only suspected: one of them waits for a lock whose rule is not known here, such as one of a custom
+ *     driver, and may be granted before the node is gone that another one holds
+ * @param members who waits, in the order of the circle, beginning with the request that has found it
+ */
+public record Deadlock(boolean isProven, List<Member> members) {
+    /**
+     * Makes a description.
+     *
+     * @param isProven whether all of it was seen at one moment
+     * @param members who waits
+     */
+    public Deadlock {
+        members = List.copyOf(members);
+    }
+
+    /**
+     * One request of the circle.
+     *
+     * @param owner the owner label of its client
+     * @param node the path of the node with which it waits
+     * @param holds the path of the node that its thread holds, and that another member waits for; empty if its place in
+     *     the queue is what another member waits for
+     * @param age how long the node with which it waits has been there, by the clocks of the servers and of this machine
+     */
+    public record Member(String owner, String node, Optional<String> holds, Duration age) {
+        @Override
+        public String toString() {
+            return owner + " waits with " + node + " (" + age.toSeconds() + " s)"
+                    + holds.map(held -> " and holds " + held).orElse("");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return members.stream().map(Member::toString).collect(Collectors.joining("; "));
+    }
+}

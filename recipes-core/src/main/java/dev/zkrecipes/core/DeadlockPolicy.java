@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+/** What a waiting acquire does when it is proven that it waits for itself, see {@link Deadlock}. */
+public enum DeadlockPolicy {
+    /** Waits on, until its time is over or somebody else gives way. The log warns once a minute. */
+    WAIT,
+    /**
+     * Fails with {@link LockDeadlockException} if its node is the youngest of the deadlock. So one request gives way,
+     * and not several, provided that all of them have this policy.
+     */
+    FAIL
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.ask;
+
+import dev.zkrecipes.core.Deadlock;
+import dev.zkrecipes.core.DeadlockPolicy;
+import dev.zkrecipes.core.LockDeadlockException;
+import dev.zkrecipes.core.internal.acquire.AcquireLoop;
+import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.WaitGraph;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * One look whether a waiting request waits for itself. It lists the queues of the request and of what its thread holds,
+ * reads their nodes, and goes on to the queues of what the threads behind these nodes hold. Nodes are read one by one
+ * and not more than a hundred, so that a look costs little among the other requests of the session.
+ *
+ * <p>What was read is a picture of many moments. So a circle in it is checked by one transaction: if all of its nodes
+ * are there at that moment, each of its requests waits for the next, and is not granted before that gives way. Only
+ * requests that have timed out, and whose nodes are about to be deleted, can still be taken for waiting.
+ *
+ * <p>If anything goes wrong, nothing is reported, and the next look begins afresh. Used once, on the engine thread.
+ */
+public final class DeadlockLook {
+    private static final int MOST_NODES = 100;
+
+    private final Requests requests;
+    private final AcquireLoop waiting;
+    private final Consumer<Deadlock> report;
+    private final Session session;
+    private final List<String> own; // the nodes with which the request waits
+    private final WaitGraph graph = new WaitGraph();
+    private final Set<String> known = new HashSet<>(); // lock paths that were listed, or will be
+    private final Deque<String> toList = new ArrayDeque<>();
+    private int left = MOST_NODES;
+
+    private DeadlockLook(Requests requests, AcquireLoop waiting, Consumer<Deadlock> report) {
+        this.requests = requests;
+        this.waiting = waiting;
+        this.report = report;
+        this.session = waiting.sessionOfWait();
+        this.own = waiting.waitingNodes();
+    }
+
+    /**
+     * Begins if the request waits in its queues, and returns whether it does. {@code report} is told what is found.
+     */
+    public static boolean begin(Requests requests, AcquireLoop waiting, Consumer<Deadlock> report) {
+        if (waiting.waitingNodes().isEmpty()) {
+            return false;
+        }
+        DeadlockLook look = new DeadlockLook(requests, waiting, report);
+        look.own.forEach(look::listQueueOf);
+        waiting.holds().forEach(look::listQueueOf);
+        look.listNext();
+        return true;
+    }
+
+    /** Somebody else may have written the path, so it may be anything. */
+    private void listQueueOf(String node) {
+        if (LockPath.isValid(node) && node.length() > 1 && known.add(LockPath.parent(node))) {
+            toList.add(LockPath.parent(node));
+        }
+    }
+
+    private void listNext() {
+        String path = toList.poll();
+        if (path == null || left == 0) {
+            judge();
+            return;
+        }
+        session.zk().children(path, answer -> {
+            if (answer.isOk()) {
+                readNext(
+                        path,
+                        answer.value().names().stream()
+                                .map(LockNode::ofAnyKind)
+                                .flatMap(Optional::stream)
+                                .sorted()
+                                .iterator());
+            } else if (!answer.isUnsettled()) {
+                listNext(); // the queue is gone, or may not be read
+            }
+        });
+    }
+
+    private void readNext(String path, Iterator<LockNode> nodes) {
+        if (!nodes.hasNext() || left == 0) {
+            listNext();
+            return;
+        }
+        left--;
+        LockNode node = nodes.next();
+        session.zk().read(LockPath.child(path, node.name()), answer -> {
+            if (answer.isOk()) {
+                Content content = answer.value();
+                graph.add(path, node, content);
+                OwnerLabel.holds(content.data()).forEach(this::listQueueOf);
+            }
+            if (!answer.isUnsettled()) {
+                readNext(path, nodes);
+            }
+        });
+    }
+
+    private void judge() {
+        Optional<WaitGraph.Circle> found =
+                isWaitingStill() ? graph.through(own, requests.scheduler().wallClock()) : Optional.empty();
+        found.ifPresent(circle -> {
+            if (circle.isCertain()) {
+                session.check(circle.nodes(), answer -> {
+                    if (answer.isOk() && isWaitingStill()) {
+                        onProven(circle);
+                    }
+                });
+            } else {
+                report.accept(new Deadlock(false, circle.members()));
+            }
+        });
+    }
+
+    /** With another node it would wait for others. */
+    private boolean isWaitingStill() {
+        return waiting.waitingNodes().equals(own);
+    }
+
+    private void onProven(WaitGraph.Circle circle) {
+        Deadlock deadlock = new Deadlock(true, circle.members());
+        report.accept(deadlock);
+        if (waiting.deadlockPolicy() == DeadlockPolicy.FAIL && own.contains(circle.youngest())) {
+            waiting.fail(new LockDeadlockException("the request for the lock " + waiting.lockPath()
+                    + " waits for itself, and is the youngest of those that do: " + deadlock
+                    + "; close what this thread holds and begin again, or take these locks together by one multi-lock"));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.client;
+
+import dev.zkrecipes.core.Deadlock;
+import dev.zkrecipes.core.internal.acquire.AcquireLoop;
+import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.ask.DeadlockLook;
+import dev.zkrecipes.core.internal.hold.LockLog;
+import dev.zkrecipes.core.internal.hold.ObservedRequest;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks whether requests of threads that hold other locks wait for themselves: when they have waited for long, and once
+ * a minute from then on. Any thread adds requests; while there are any, the engine thread looks once a second which of
+ * them are due.
+ */
+final class DeadlockWatch {
+    private static final Duration UNLESS_SET = Duration.ofSeconds(10);
+    private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // between two looks of a request
+
+    private final Requests requests;
+    private final long after; // how long a request waits before the first look, in nanoseconds
+    private final Map<AcquireLoop, Entry> nested = new ConcurrentHashMap<>(); // some of which may be over
+    private final AtomicBoolean armed = new AtomicBoolean(); // whether the next second is scheduled
+
+    private record Entry(@Nullable ObservedRequest observed, long due) {}
+
+    /** {@code slowAfter} is null if the client does not warn of long waits. */
+    DeadlockWatch(Requests requests, @Nullable Duration slowAfter) {
+        this.requests = requests;
+        this.after = TimeUnit.NANOSECONDS.convert(slowAfter == null ? UNLESS_SET : slowAfter); // at most 292 years
+    }
+
+    /** Watches a request from its beginning. {@code observed} is null if nobody observes it. */
+    void add(AcquireLoop request, @Nullable ObservedRequest observed) {
+        nested.put(request, new Entry(observed, requests.scheduler().nanoTime() + after));
+        arm();
+    }
+
+    private void arm() {
+        if (!armed.get() && armed.compareAndSet(false, true)) {
+            requests.scheduler().schedule(SlowWaits.PERIOD, this::look);
+        }
+    }
+
+    private void look() {
+        armed.set(false); // first: a request that is added from now on schedules the next look
+        long now = requests.scheduler().nanoTime();
+        nested.keySet().removeIf(AcquireLoop::isOver);
+        nested.replaceAll((request, entry) -> now - entry.due() < 0 ? entry : look(request, entry, now));
+        if (!nested.isEmpty()) {
+            arm();
+        }
+    }
+
+    /**
+     * Looks at a request that is due, unless it is in the middle of a step: then in a second. The next looks are spread,
+     * so that many clients that began to wait together do not look together.
+     */
+    private Entry look(AcquireLoop request, Entry entry, long now) {
+        boolean begins =
+                DeadlockLook.begin(requests, request, deadlock -> report(request, entry.observed(), deadlock));
+        long pause = begins ? PAUSE + requests.scheduler().random().nextLong(PAUSE / 4) : 0;
+        return new Entry(entry.observed(), now + pause);
+    }
+
+    private static void report(AcquireLoop request, @Nullable ObservedRequest observed, Deadlock deadlock) {
+        LockLog.deadlock(request.lockPath(), deadlock);
+        if (observed != null) {
+            observed.tellDeadlock(deadlock);
+        }
+    }
+}

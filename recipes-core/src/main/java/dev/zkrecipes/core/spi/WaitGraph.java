@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi;
+
+import dev.zkrecipes.core.Deadlock;
+import dev.zkrecipes.core.Deadlock.Member;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who waits for whom, as the nodes of locks show it: a node waits for nodes in front of it in its queue, and the thread
+ * that waits with it holds the nodes that its data name. A circle is a deadlock if all of its nodes were there at one
+ * moment, which a picture that was read node by node does not show. Not thread-safe.
+ *
+ * <p>The rules of mutexes, leader latches and read-write locks are known here: a node waits for all in front of it, but
+ * a reader not for readers. What other locks require is not known, so a circle through them is not certain.
+ */
+public final class WaitGraph {
+    private static final String READER = "__READ__";
+    private static final Set<String> KNOWN = Set.of("lock-", "latch-", READER, "__WRIT__");
+
+    private final Map<String, List<Entry>> queues = new HashMap<>(); // by the path of the lock
+    private final Map<String, Entry> entries = new LinkedHashMap<>(); // by the path of the node
+    private final Map<String, List<Entry>> waiters = new HashMap<>(); // by the path of a node that their thread holds
+
+    private record Entry(String lockPath, LockNode node, Content content) {
+        String path() {
+            return LockPath.child(lockPath, node.name());
+        }
+
+        boolean waitsFor(Entry front, boolean certainly) {
+            boolean bothRead = node.kind().equals(READER) && front.node.kind().equals(READER);
+            boolean isKnown = KNOWN.contains(node.kind()) && KNOWN.contains(front.node.kind());
+            return front.node.compareTo(node) < 0 && !bothRead && (isKnown || !certainly);
+        }
+    }
+
+    /** How the search came to an entry: from one that waits for {@code front}, which the entry is or holds. */
+    private record Step(Entry from, Entry front) {}
+
+    /** Makes a graph without nodes. */
+    public WaitGraph() {}
+
+    /**
+     * Adds a node of a lock.
+     *
+     * @param lockPath the path of the lock
+     * @param node the node
+     * @param content its data and metadata
+     */
+    public void add(String lockPath, LockNode node, Content content) {
+        Entry entry = new Entry(lockPath, node, content);
+        entries.put(entry.path(), entry);
+        queues.computeIfAbsent(lockPath, path -> new ArrayList<>()).add(entry);
+        OwnerLabel.holds(content.data())
+                .forEach(held ->
+                        waiters.computeIfAbsent(held, path -> new ArrayList<>()).add(entry));
+    }
+
+    /**
+     * Requests that wait for each other.
+     *
+     * @param isCertain whether it is a deadlock if all of its nodes were there at one moment
+     * @param members the requests, in the order of the circle
+     * @param youngest the path of the youngest node with which a member waits whose thread holds something
+     */
+    public record Circle(boolean isCertain, List<Member> members, String youngest) {
+        /** {@return the paths of all nodes of the circle} */
+        public List<String> nodes() {
+            return members.stream()
+                    .flatMap(member -> Stream.concat(Stream.of(member.node()), member.holds().stream()))
+                    .distinct()
+                    .toList();
+        }
+    }
+
+    /**
+     * Finds the smallest circle of a request, a certain one rather than another one.
+     *
+     * @param request the paths of the nodes with which the request waits
+     * @param now the time, for the ages of nodes
+     * @return the circle, which begins with this request; empty if there is none
+     */
+    public Optional<Circle> through(Collection<String> request, Instant now) {
+        return search(request, true, now).or(() -> search(request, false, now));
+    }
+
+    /**
+     * Finds circles among all nodes.
+     *
+     * @param now the time, for the ages of nodes
+     * @return the smallest circle of each node that is in one; each circle once
+     */
+    public List<Circle> circles(Instant now) {
+        Map<Set<String>, Circle> found = new LinkedHashMap<>();
+        for (String node : entries.keySet()) {
+            through(List.of(node), now).ifPresent(circle -> found.putIfAbsent(Set.copyOf(circle.nodes()), circle));
+        }
+        return List.copyOf(found.values());
+    }
+
+    /** Goes from each node to those it waits for, and from a held node to that with which its thread waits. */
+    private Optional<Circle> search(Collection<String> request, boolean certainly, Instant now) {
+        Map<Entry, @Nullable Step> reached = new HashMap<>();
+        Deque<Entry> next = new ArrayDeque<>();
+        for (String path : request) {
+            Entry own = entries.get(path);
+            if (own != null && reached.putIfAbsent(own, null) == null) {
+                next.add(own);
+            }
+        }
+        while (!next.isEmpty()) {
+            Entry waiting = next.remove();
+            for (Entry front : queues.get(waiting.lockPath())) {
+                if (waiting.waitsFor(front, certainly)) {
+                    Step step = new Step(waiting, front);
+                    for (Entry then : thatMustGoOn(front)) {
+                        if (request.contains(then.path())) {
+                            return Optional.of(circle(step, reached, certainly, now));
+                        } else if (!reached.containsKey(then)) {
+                            reached.put(then, step);
+                            next.add(then);
+                        }
+                    }
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The requests of the thread that holds the node, and the node itself, which may wait. */
+    private List<Entry> thatMustGoOn(Entry node) {
+        List<Entry> found = new ArrayList<>(waiters.getOrDefault(node.path(), List.of()));
+        found.add(node);
+        return found;
+    }
+
+    /** The circle that {@code last} closes. */
+    private static Circle circle(Step last, Map<Entry, @Nullable Step> reached, boolean isCertain, Instant now) {
+        List<Member> members = new ArrayList<>();
+        Entry youngest = null;
+        Step step = last;
+        String held = last.front().path(); // by the request with which the circle begins and ends
+        while (true) {
+            Entry waiting = step.from();
+            Step before = reached.get(waiting);
+            String holds = before == null ? held : before.front().path();
+            boolean hasHold = !holds.equals(waiting.path());
+            members.add(member(waiting, hasHold ? Optional.of(holds) : Optional.empty(), now));
+            if (hasHold && (youngest == null || czxid(waiting) > czxid(youngest))) {
+                youngest = waiting;
+            }
+            if (before == null) {
+                break;
+            }
+            step = before;
+        }
+        Collections.reverse(members);
+        return new Circle(isCertain, List.copyOf(members), youngest == null ? "" : youngest.path());
+    }
+
+    private static long czxid(Entry entry) {
+        return entry.content().stat().getCzxid();
+    }
+
+    private static Member member(Entry waiting, Optional<String> holds, Instant now) {
+        Duration age = Duration.between(
+                Instant.ofEpochMilli(waiting.content().stat().getCtime()), now);
+        return new Member(
+                OwnerLabel.decode(waiting.content().data()),
+                waiting.path(),
+                holds,
+                age.isNegative() ? Duration.ZERO : age);
+    }
+}
