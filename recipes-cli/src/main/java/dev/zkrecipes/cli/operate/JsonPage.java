@@ -69,6 +69,7 @@ final class JsonPage {
             json.put("session", "0x" + Long.toHexString(stat.getEphemeralOwner()));
             json.put("created", Instant.ofEpochMilli(stat.getCtime()).toString());
             json.put("ageMillis", Math.max(0, now.toEpochMilli() - stat.getCtime()));
+            json.put("holds", place.data().holds());
             json.put(
                     "requests", place.requests().stream().map(JsonPage::request).toList());
         });
