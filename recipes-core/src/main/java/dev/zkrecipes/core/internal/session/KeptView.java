@@ -38,7 +38,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
      * Each request goes through all of the names again, so that its cost grows with the queue. In a longer queue, the
      * requests share one list instead.
      */
-    static final int MOST_NAMES = 256;
+    static final int MOST_NAMES = 64;
 
     final String path;
     private final SessionNodes nodes;
