@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -141,13 +140,7 @@ public final class LockData implements Held.Listener {
 
     /** The holds of one path without that one; null if none is left, so that the path is taken out, too. */
     private static @Nullable Deque<Hold> without(Hold over, Deque<Hold> holds) {
-        Iterator<Hold> each = holds.iterator();
-        while (each.hasNext()) {
-            if (each.next() == over) {
-                each.remove();
-                break;
-            }
-        }
+        holds.remove(over);
         return holds.isEmpty() ? null : holds;
     }
 

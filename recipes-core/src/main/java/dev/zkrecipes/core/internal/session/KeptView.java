@@ -34,6 +34,12 @@ import java.util.function.IntSupplier;
 public final class KeptView implements WatchRegistry.Subscriber {
     private static final long NONE = -1;
 
+    /**
+     * Each request goes through all of the names again, so that its cost grows with the queue. In a longer queue, the
+     * requests share one list instead.
+     */
+    static final int MOST_NAMES = 64;
+
     final String path;
     private final SessionNodes nodes;
     private final WatchRegistry watches;
@@ -42,7 +48,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
     private Optional<Content> rule = Optional.empty();
     private long expected = NONE; // the number of the next create, if nobody else creates anything
     private boolean wasExpected; // whether our last node had the number that was expected
-    private boolean wasAlone; // whether the last list showed nobody else
+    private boolean wasAlone; // whether the last list showed nobody else, and not too many of ours
     private boolean isKnown; // whether names had all nodes when our last one was created
     private int order; // what Session.order() was then
     private int reads; // how often the watch has read the path: once more each time that it was spent
@@ -101,7 +107,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
      */
     public void onCreated(String name, long number, int more) {
         wasExpected = number == expected;
-        isKnown = isKnown() && wasExpected;
+        isKnown = isKnown() && wasExpected && names.size() < MOST_NAMES;
         expected = number + 1 + more;
         names.add(name);
     }
@@ -130,7 +136,9 @@ public final class KeptView implements WatchRegistry.Subscriber {
      */
     public void onListed(ChildrenSnapshot list, String own) {
         List<String> listed = list.names(path);
-        wasAlone = listed.contains(own) && listed.stream().allMatch(this::isOurs);
+        wasAlone = listed.size() <= MOST_NAMES
+                && listed.contains(own)
+                && listed.stream().allMatch(this::isOurs);
         isKnown = wasAlone && wasExpected && isUndisturbed();
         names.clear();
         if (isKnown) {
