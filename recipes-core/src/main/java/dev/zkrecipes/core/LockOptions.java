@@ -127,7 +127,8 @@ public final class LockOptions {
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
-        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return new LockOptions(
+                policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -142,7 +143,8 @@ public final class LockOptions {
      */
     public LockOptions withAcl(List<ACL> rights) {
         Optional<List<ACL>> own = Optional.of(Acls.check(Objects.requireNonNull(rights, "rights")));
-        return new LockOptions(queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return new LockOptions(
+                queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -169,7 +171,8 @@ public final class LockOptions {
      * long as another one leads. Of several locks as one, the options of the multi-lock count.
      */
     public LockOptions withStandby() {
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     /**
@@ -199,13 +202,27 @@ public final class LockOptions {
                     "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
         }
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name, deadlockPolicy);
+                queueLossPolicy,
+                acl,
+                releasesInBackground,
+                standsBy,
+                Optional.of(most),
+                ownerLabel,
+                name,
+                deadlockPolicy);
     }
 
     /** {@return these options without {@link #withHoldAtMost}} */
     public LockOptions withoutHoldAtMost() {
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name, deadlockPolicy);
+                queueLossPolicy,
+                acl,
+                releasesInBackground,
+                standsBy,
+                Optional.empty(),
+                ownerLabel,
+                name,
+                deadlockPolicy);
     }
 
     /**
@@ -221,7 +238,14 @@ public final class LockOptions {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
         OwnerLabel.check(label);
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name, deadlockPolicy);
+                queueLossPolicy,
+                acl,
+                releasesInBackground,
+                standsBy,
+                holdAtMost,
+                Optional.of(label),
+                name,
+                deadlockPolicy);
     }
 
     /**
@@ -239,7 +263,14 @@ public final class LockOptions {
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
         }
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, Optional.of(label), deadlockPolicy);
+                queueLossPolicy,
+                acl,
+                releasesInBackground,
+                standsBy,
+                holdAtMost,
+                ownerLabel,
+                Optional.of(label),
+                deadlockPolicy);
     }
 
     /**
@@ -270,7 +301,8 @@ public final class LockOptions {
 
     @Override
     public int hashCode() {
-        return Objects.hash(queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return Objects.hash(
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
     }
 
     @Override

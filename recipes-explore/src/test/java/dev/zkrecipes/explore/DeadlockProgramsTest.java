@@ -99,7 +99,8 @@ class DeadlockProgramsTest {
                     case 0 -> victim.process.disconnect();
                     case 1 -> victim.process.stall(Duration.ofSeconds(choices().next(10)));
                     case 2 -> ensemble.expire(victim.process.sessionId());
-                    default -> victim.scheduler.pause(Duration.ofSeconds(choices().next(10)));
+                    default ->
+                        victim.scheduler.pause(Duration.ofSeconds(choices().next(10)));
                 }
                 if (left > 1) {
                     planFault(left - 1);

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.spi;
 
-import dev.zkrecipes.core.Deadlock;
 import dev.zkrecipes.core.Deadlock.Member;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -181,8 +180,8 @@ public final class WaitGraph {
     }
 
     private static Member member(Entry waiting, Optional<String> holds, Instant now) {
-        Duration age = Duration.between(
-                Instant.ofEpochMilli(waiting.content().stat().getCtime()), now);
+        Duration age =
+                Duration.between(Instant.ofEpochMilli(waiting.content().stat().getCtime()), now);
         return new Member(
                 OwnerLabel.decode(waiting.content().data()),
                 waiting.path(),

@@ -134,7 +134,8 @@ class WaitGraphTest {
         add("/b/lock-0000000005", "/a/__READ__0000000001");
         Circle circle = through("/b/lock-0000000005").orElseThrow();
         assertThat(circle.isCertain()).isTrue();
-        assertThat(circle.members()).extracting(Member::node)
+        assertThat(circle.members())
+                .extracting(Member::node)
                 .containsExactly("/b/lock-0000000005", "/a/__READ__0000000003", "/a/__WRIT__0000000002");
         assertThat(circle.members().get(2).holds()).isEmpty();
         assertThat(circle.youngest()).isEqualTo("/b/lock-0000000005");
@@ -177,9 +178,8 @@ class WaitGraphTest {
             List<String> nodes = new ArrayList<>();
             for (int number = 1; number < 9; number++) {
                 String node = "/" + random.nextInt(3) + "/lock-000000000" + number;
-                String[] holds = nodes.stream()
-                        .filter(earlier -> random.nextInt(4) == 0)
-                        .toArray(String[]::new);
+                String[] holds =
+                        nodes.stream().filter(earlier -> random.nextInt(4) == 0).toArray(String[]::new);
                 nodes.add(node);
                 test.add(node, holds);
             }

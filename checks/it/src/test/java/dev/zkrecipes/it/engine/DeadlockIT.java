@@ -44,10 +44,8 @@ class DeadlockIT extends ServerStage {
                 told.add(deadlock);
             }
         };
-        return client(settings()
-                .slowAfter(Duration.ofSeconds(1))
-                .ownerLabel(label)
-                .observer(observer));
+        return client(
+                settings().slowAfter(Duration.ofSeconds(1)).ownerLabel(label).observer(observer));
     }
 
     /** So many clients, or one for all of them. */
@@ -66,7 +64,8 @@ class DeadlockIT extends ServerStage {
         return IntStream.range(0, clients.size())
                 .mapToObj(i -> workers.start("member " + i, () -> {
                     ZooKeeperClient client = clients.get(i);
-                    InterProcessMutex next = new InterProcessMutex(client, path + "/" + (i + 1) % clients.size(), options);
+                    InterProcessMutex next =
+                            new InterProcessMutex(client, path + "/" + (i + 1) % clients.size(), options);
                     try (Lease own = new InterProcessMutex(client, path + "/" + i, options).acquire()) {
                         allHold.await();
                         next.acquire().close();
@@ -111,10 +110,12 @@ class DeadlockIT extends ServerStage {
             startInACircle(workers, clients(size, isOneClient), DeadlockPolicy.FAIL);
             workers.join(Duration.ofMinutes(2));
         }
-        assertThat(failed).hasExactlyElementsOfTypes(LockDeadlockException.class).allSatisfy(e -> assertThat(e)
-                .hasMessageContaining("waits for itself")
-                .hasMessageContaining(path + "/0")
-                .hasMessageContaining(path + "/1"));
+        assertThat(failed)
+                .hasExactlyElementsOfTypes(LockDeadlockException.class)
+                .allSatisfy(e -> assertThat(e)
+                        .hasMessageContaining("waits for itself")
+                        .hasMessageContaining(path + "/0")
+                        .hasMessageContaining(path + "/1"));
         assertThat(granted).hasSize(size - 1);
     }
 
@@ -125,7 +126,8 @@ class DeadlockIT extends ServerStage {
             assertThat(dataOf(held)).isEqualTo("zkrecipes 1\nowner=me\n");
             try (Lease inner = new InterProcessMutex(client, path + "/b").acquire()) {
                 assertThat(dataOf(inner))
-                        .isEqualTo("zkrecipes 1\nowner=me\nholds=" + held.guard().getPath() + "\n");
+                        .isEqualTo(
+                                "zkrecipes 1\nowner=me\nholds=" + held.guard().getPath() + "\n");
             }
         }
     }
@@ -136,7 +138,9 @@ class DeadlockIT extends ServerStage {
     void leaseThatAnotherThreadMayClose_isNotNamed() throws Exception {
         ZooKeeperClient client = looking("me");
         try (Lease permit = new InterProcessSemaphore(client, path + "/permits", 2).acquire();
-                Lease ofNobody = new InterProcessMutex(client, path + "/a").acquireAsync().get();
+                Lease ofNobody = new InterProcessMutex(client, path + "/a")
+                        .acquireAsync()
+                        .get();
                 Lease closedLater = new InterProcessMutex(client, path + "/b").acquire()) {
             CompletableFuture<Void> closed = closedLater.closeAfter(Duration.ofHours(1));
             try (Lease inner = new InterProcessMutex(client, path + "/c").acquire()) {

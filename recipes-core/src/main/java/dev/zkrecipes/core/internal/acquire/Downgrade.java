@@ -85,7 +85,11 @@ public final class Downgrade extends Acquisition {
         long sentAt = requests.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),
-                Op.create(node.prefix(), requests.nodeData(spec, spec.options(), List.of()), spec.acl(), CreateMode.EPHEMERAL));
+                Op.create(
+                        node.prefix(),
+                        requests.nodeData(spec, spec.options(), List.of()),
+                        spec.acl(),
+                        CreateMode.EPHEMERAL));
         var next = inThisState(this::onAnswer);
         session.zk().multi(operations, answer -> {
             note(answer, sentAt);

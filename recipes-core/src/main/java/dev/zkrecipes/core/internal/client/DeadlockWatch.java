@@ -65,8 +65,7 @@ final class DeadlockWatch {
      * so that many clients that began to wait together do not look together.
      */
     private Entry look(AcquireLoop request, Entry entry, long now) {
-        boolean begins =
-                DeadlockLook.begin(requests, request, deadlock -> report(request, entry.observed(), deadlock));
+        boolean begins = DeadlockLook.begin(requests, request, deadlock -> report(request, entry.observed(), deadlock));
         long pause = begins ? PAUSE + requests.scheduler().random().nextLong(PAUSE / 4) : 0;
         return new Entry(entry.observed(), now + pause);
     }

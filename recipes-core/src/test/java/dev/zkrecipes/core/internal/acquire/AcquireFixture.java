@@ -78,7 +78,8 @@ abstract class AcquireFixture extends ClientScene {
 
     /** A request that begins while something else is under way. */
     AcquireLoop launchedBehind(Mode mode) {
-        AcquireLoop loop = new AcquireLoop(engine.requests(), LockGroup.of(spec(new TestDriver("lock-"))), mode, List.of());
+        AcquireLoop loop =
+                new AcquireLoop(engine.requests(), LockGroup.of(spec(new TestDriver("lock-"))), mode, List.of());
         loop.launch();
         return loop;
     }
@@ -96,7 +97,8 @@ abstract class AcquireFixture extends ClientScene {
     List<AcquireLoop> launchedTogether(int count, LockDriver driver) {
         scheduler.run();
         LockGroup group = LockGroup.of(spec(driver));
-        List<AcquireLoop> loops = Stream.generate(() -> new AcquireLoop(engine.requests(), group, Mode.QUEUE, List.of()))
+        List<AcquireLoop> loops = Stream.generate(
+                        () -> new AcquireLoop(engine.requests(), group, Mode.QUEUE, List.of()))
                 .limit(count)
                 .toList();
         loops.forEach(AcquireLoop::launch);

@@ -49,7 +49,7 @@ class CreateNodesTest extends AcquireFixture {
                         IntStream.range(0, locks)
                                 .mapToObj(i -> AcquireFixture.PATH + i)
                                 .toArray(String[]::new));
-        return new CreateNodes(engine.requests(), group, session);
+        return new CreateNodes(engine.requests(), group, session, List.of());
     }
 
     /** With an ACL of so many characters, beside what every ACL takes. */
@@ -58,7 +58,7 @@ class CreateNodesTest extends AcquireFixture {
     }
 
     private int sizeOf(CreateNodes creation, List<ACL> acl) {
-        byte[] data = engine.requests().nodeData(spec(new TestDriver("lock-")), LockOptions.defaults());
+        byte[] data = engine.requests().nodeData(spec(new TestDriver("lock-")), LockOptions.defaults(), List.of());
         return PacketLimit.sizeOf(creation.nodes.stream()
                 .map(node -> Op.create(node.prefix(), data, acl, CreateMode.EPHEMERAL_SEQUENTIAL))
                 .toList());

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +53,7 @@ class ForgetfulServersTest extends AcquireFixture {
     @Test
     void requestsThatCross_proveNothing() {
         Requests requests = engine.requests();
-        CreateNodes older = new CreateNodes(requests, group(1), session());
+        CreateNodes older = new CreateNodes(requests, group(1), session(), List.of());
         assertThat(PrintedWhile.running(() -> {
                     older.send(answer -> {});
                     requests.made(older.nodes.get(0), 1000, requests.newest());
