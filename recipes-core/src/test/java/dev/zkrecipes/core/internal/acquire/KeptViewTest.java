@@ -15,7 +15,6 @@ import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
