@@ -5,6 +5,7 @@ package dev.zkrecipes.core;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -15,12 +16,12 @@ import java.util.stream.Collectors;
  *
  * <p>It shows what the nodes of the locks show. A thread names the nodes that it holds in the data of the node with
  * which it waits: up to eight, which only this thread may release. A lease that another thread may close, such as a
- * permit of a semaphore, or that belongs to no thread, is not named. A request that waits inside its process, for a lock
- * that is handed over there, has no node.
+ * permit of a semaphore, or that belongs to no thread, is not named. A request that waits inside its process, for a
+ * lock that is handed over there, has no node.
  *
  * @param isProven whether one transaction has found all of the nodes, so that they waited for each other at one moment.
- *     Otherwise it is only suspected: one of them waits for a lock whose rule is not known here, such as one of a custom
- *     driver, and may be granted before the node is gone that another one holds
+ *     Otherwise it is only suspected: one of them waits for a lock whose rule is not known here, such as one of a
+ *     custom driver, and may be granted before the node is gone that another one holds
  * @param members who waits, in the order of the circle, beginning with the request that has found it
  */
 public record Deadlock(boolean isProven, List<Member> members) {
@@ -31,7 +32,7 @@ public record Deadlock(boolean isProven, List<Member> members) {
      * @param members who waits
      */
     public Deadlock {
-        members = List.copyOf(members);
+        members = List.copyOf(Objects.requireNonNull(members, "members"));
     }
 
     /**
@@ -44,6 +45,21 @@ public record Deadlock(boolean isProven, List<Member> members) {
      * @param age how long the node with which it waits has been there, by the clocks of the servers and of this machine
      */
     public record Member(String owner, String node, Optional<String> holds, Duration age) {
+        /**
+         * Makes a description.
+         *
+         * @param owner the owner label
+         * @param node the path of the node that waits
+         * @param holds the path of the held node
+         * @param age the age of the node that waits
+         */
+        public Member {
+            Objects.requireNonNull(owner, "owner");
+            Objects.requireNonNull(node, "node");
+            Objects.requireNonNull(holds, "holds");
+            Objects.requireNonNull(age, "age");
+        }
+
         @Override
         public String toString() {
             return owner + " waits with " + node + " (" + age.toSeconds() + " s)"

@@ -51,7 +51,7 @@ public final class LockOptions {
     private final Optional<Duration> holdAtMost;
     private final Optional<String> ownerLabel;
     private final Optional<String> name;
-    private final DeadlockPolicy deadlockPolicy;
+    private final DeadlockPolicy stuck; // what a request does that waits for itself
 
     private LockOptions(
             QueueLossPolicy queueLossPolicy,
@@ -61,7 +61,7 @@ public final class LockOptions {
             Optional<Duration> holdAtMost,
             Optional<String> ownerLabel,
             Optional<String> name,
-            DeadlockPolicy deadlockPolicy) {
+            DeadlockPolicy stuck) {
         this.queueLossPolicy = queueLossPolicy;
         this.acl = acl;
         this.releasesInBackground = releasesInBackground;
@@ -69,7 +69,7 @@ public final class LockOptions {
         this.holdAtMost = holdAtMost;
         this.ownerLabel = ownerLabel;
         this.name = name;
-        this.deadlockPolicy = deadlockPolicy;
+        this.stuck = stuck;
     }
 
     /**
@@ -117,7 +117,7 @@ public final class LockOptions {
 
     /** {@return what a waiting acquire does when it waits for itself, see {@link #withDeadlockPolicy}} */
     public DeadlockPolicy deadlockPolicy() {
-        return deadlockPolicy;
+        return stuck;
     }
 
     /**
@@ -127,8 +127,7 @@ public final class LockOptions {
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
-        return new LockOptions(
-                policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
     }
 
     /**
@@ -143,8 +142,7 @@ public final class LockOptions {
      */
     public LockOptions withAcl(List<ACL> rights) {
         Optional<List<ACL>> own = Optional.of(Acls.check(Objects.requireNonNull(rights, "rights")));
-        return new LockOptions(
-                queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return new LockOptions(queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
     }
 
     /**
@@ -162,7 +160,7 @@ public final class LockOptions {
      * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
      */
     public LockOptions withReleaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name, stuck);
     }
 
     /**
@@ -171,8 +169,7 @@ public final class LockOptions {
      * long as another one leads. Of several locks as one, the options of the multi-lock count.
      */
     public LockOptions withStandby() {
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, stuck);
     }
 
     /**
@@ -202,27 +199,13 @@ public final class LockOptions {
                     "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
         }
         return new LockOptions(
-                queueLossPolicy,
-                acl,
-                releasesInBackground,
-                standsBy,
-                Optional.of(most),
-                ownerLabel,
-                name,
-                deadlockPolicy);
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name, stuck);
     }
 
     /** {@return these options without {@link #withHoldAtMost}} */
     public LockOptions withoutHoldAtMost() {
         return new LockOptions(
-                queueLossPolicy,
-                acl,
-                releasesInBackground,
-                standsBy,
-                Optional.empty(),
-                ownerLabel,
-                name,
-                deadlockPolicy);
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name, stuck);
     }
 
     /**
@@ -238,14 +221,7 @@ public final class LockOptions {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
         OwnerLabel.check(label);
         return new LockOptions(
-                queueLossPolicy,
-                acl,
-                releasesInBackground,
-                standsBy,
-                holdAtMost,
-                Optional.of(label),
-                name,
-                deadlockPolicy);
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name, stuck);
     }
 
     /**
@@ -263,14 +239,7 @@ public final class LockOptions {
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
         }
         return new LockOptions(
-                queueLossPolicy,
-                acl,
-                releasesInBackground,
-                standsBy,
-                holdAtMost,
-                ownerLabel,
-                Optional.of(label),
-                deadlockPolicy);
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, Optional.of(label), stuck);
     }
 
     /**
@@ -281,7 +250,7 @@ public final class LockOptions {
      * @param policy what the acquire does then
      */
     public LockOptions withDeadlockPolicy(DeadlockPolicy policy) {
-        Objects.requireNonNull(policy, "deadlockPolicy");
+        Objects.requireNonNull(policy, "policy");
         return new LockOptions(
                 queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, policy);
     }
@@ -296,13 +265,12 @@ public final class LockOptions {
                 && holdAtMost.equals(that.holdAtMost)
                 && ownerLabel.equals(that.ownerLabel)
                 && name.equals(that.name)
-                && deadlockPolicy == that.deadlockPolicy;
+                && stuck == that.stuck;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        return Objects.hash(queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
     }
 
     @Override
@@ -311,7 +279,7 @@ public final class LockOptions {
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
                 + (releasesInBackground ? ", releases in background" : "")
                 + (standsBy ? ", stands by" : "")
-                + (deadlockPolicy == DeadlockPolicy.FAIL ? ", fails in a deadlock" : "")
+                + (stuck == DeadlockPolicy.FAIL ? ", fails in a deadlock" : "")
                 + holdAtMost.map(most -> ", held for " + most + " at most").orElse("")
                 + ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
     }

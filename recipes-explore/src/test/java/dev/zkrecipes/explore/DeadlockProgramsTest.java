@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -55,6 +56,7 @@ class DeadlockProgramsTest {
     private int deadlocks;
 
     @Test
+    @Tag("H180")
     void noProofIsFalse_andNoDeadlockStaysUnproven() {
         int programs = Integer.getInteger("deadlock.programs", 400);
         for (int seed = 1; seed <= programs; seed++) {

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -65,7 +66,9 @@ public final class WaitGraph {
      * @param content its data and metadata
      */
     public void add(String lockPath, LockNode node, Content content) {
-        Entry entry = new Entry(lockPath, node, content);
+        Objects.requireNonNull(lockPath, "lockPath");
+        Objects.requireNonNull(node, "node");
+        Entry entry = new Entry(lockPath, node, Objects.requireNonNull(content, "content"));
         entries.put(entry.path(), entry);
         queues.computeIfAbsent(lockPath, path -> new ArrayList<>()).add(entry);
         OwnerLabel.holds(content.data())
@@ -81,6 +84,18 @@ public final class WaitGraph {
      * @param youngest the path of the youngest node with which a member waits whose thread holds something
      */
     public record Circle(boolean isCertain, List<Member> members, String youngest) {
+        /**
+         * Makes a description.
+         *
+         * @param isCertain whether it is a deadlock if all nodes were there at one moment
+         * @param members the requests
+         * @param youngest the path of the youngest node
+         */
+        public Circle {
+            members = List.copyOf(Objects.requireNonNull(members, "members"));
+            Objects.requireNonNull(youngest, "youngest");
+        }
+
         /** {@return the paths of all nodes of the circle} */
         public List<String> nodes() {
             return members.stream()
@@ -98,6 +113,8 @@ public final class WaitGraph {
      * @return the circle, which begins with this request; empty if there is none
      */
     public Optional<Circle> through(Collection<String> request, Instant now) {
+        Objects.requireNonNull(request, "request");
+        Objects.requireNonNull(now, "now");
         return search(request, true, now).or(() -> search(request, false, now));
     }
 
@@ -108,6 +125,7 @@ public final class WaitGraph {
      * @return the smallest circle of each node that is in one; each circle once
      */
     public List<Circle> circles(Instant now) {
+        Objects.requireNonNull(now, "now");
         Map<Set<String>, Circle> found = new LinkedHashMap<>();
         for (String node : entries.keySet()) {
             through(List.of(node), now).ifPresent(circle -> found.putIfAbsent(Set.copyOf(circle.nodes()), circle));
@@ -127,7 +145,7 @@ public final class WaitGraph {
         }
         while (!next.isEmpty()) {
             Entry waiting = next.remove();
-            for (Entry front : queues.get(waiting.lockPath())) {
+            for (Entry front : queues.getOrDefault(waiting.lockPath(), List.of())) {
                 if (waiting.waitsFor(front, certainly)) {
                     Step step = new Step(waiting, front);
                     for (Entry then : thatMustGoOn(front)) {
@@ -172,7 +190,7 @@ public final class WaitGraph {
             step = before;
         }
         Collections.reverse(members);
-        return new Circle(isCertain, List.copyOf(members), youngest == null ? "" : youngest.path());
+        return new Circle(isCertain, members, youngest == null ? "" : youngest.path());
     }
 
     private static long czxid(Entry entry) {

@@ -61,8 +61,8 @@ final class DeadlockWatch {
     }
 
     /**
-     * Looks at a request that is due, unless it is in the middle of a step: then in a second. The next looks are spread,
-     * so that many clients that began to wait together do not look together.
+     * Looks at a request that is due, unless it is in the middle of a step: then in a second. The next looks are
+     * spread, so that many clients that began to wait together do not look together.
      */
     private Entry look(AcquireLoop request, Entry entry, long now) {
         boolean begins = DeadlockLook.begin(requests, request, deadlock -> report(request, entry.observed(), deadlock));
