@@ -15,7 +15,6 @@ import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
@@ -78,6 +77,17 @@ class KeptViewTest extends AcquireFixture {
         scheduler.run();
         assertGranted(waiting);
         assertThat(operations.requests()).containsExactly(Request.DELETE);
+    }
+
+    /** Otherwise the cost of each request would grow with the queue. */
+    @Test
+    void longQueueOfThisClient_isListedForAllOfItsRequestsTogether() {
+        List<AcquireLoop> waiting = launchedTogether(200, new TestDriver("lock-"));
+        scheduler.run();
+        assertThat(waiting.get(199).isIn(AcquireLoop.Step.WAITING)).isTrue();
+        assertThat(operations.requests()).filteredOn(Request.LIST::equals).hasSizeBetween(1, 3);
+        queueing();
+        assertThat(operations.requests()).startsWith(Request.CREATE, Request.LIST);
     }
 
     /** Somebody else has created a node: it is listed, which takes a round trip more, but not each time. */
