@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 public enum Work {
     /** A mutex that nobody else wants; bare: a create and a delete, the least that a lock can cost. */
     MUTEX,
-    /** A mutex on a path that nobody has used before, such as one for each order; bare: its path comes with the node. */
+    /** A mutex on a path that is new, such as one for each order; bare: the path and the node in one transaction. */
     NEW_PATH,
     /** A mutex with the option {@code releaseInBackground}. */
     BACKGROUND,

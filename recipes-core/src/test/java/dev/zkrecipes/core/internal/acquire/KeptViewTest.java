@@ -79,6 +79,17 @@ class KeptViewTest extends AcquireFixture {
         assertThat(operations.requests()).containsExactly(Request.DELETE);
     }
 
+    /** Otherwise the cost of each request would grow with the queue. */
+    @Test
+    void longQueueOfThisClient_isListedForAllOfItsRequestsTogether() {
+        List<AcquireLoop> waiting = launchedTogether(200, new TestDriver("lock-"));
+        scheduler.run();
+        assertThat(waiting.get(199).isIn(AcquireLoop.Step.WAITING)).isTrue();
+        assertThat(operations.requests()).filteredOn(Request.LIST::equals).hasSizeBetween(1, 3);
+        queueing();
+        assertThat(operations.requests()).startsWith(Request.CREATE, Request.LIST);
+    }
+
     /** Somebody else has created a node: it is listed, which takes a round trip more, but not each time. */
     @Test
     @Tag("H154")
