@@ -142,7 +142,8 @@ public final class LockOptions {
      */
     public LockOptions withAcl(List<ACL> rights) {
         Optional<List<ACL>> own = Optional.of(Acls.check(Objects.requireNonNull(rights, "rights")));
-        return new LockOptions(queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
+        return new LockOptions(
+                queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
     }
 
     /**
@@ -239,7 +240,14 @@ public final class LockOptions {
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
         }
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, Optional.of(label), stuck);
+                queueLossPolicy,
+                acl,
+                releasesInBackground,
+                standsBy,
+                holdAtMost,
+                ownerLabel,
+                Optional.of(label),
+                stuck);
     }
 
     /**

@@ -27,7 +27,6 @@ import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.LockSnapshot;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.NodeData;
-import dev.zkrecipes.core.spi.WaitGraph;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -174,7 +173,6 @@ class NullsTest {
         called.put(election, LeaderElection.class);
         called.put(term, Term.class);
         called.put(new ZooKeeperLockProvider(client, "/jobs"), ZooKeeperLockProvider.class);
-        called.put(new WaitGraph(), WaitGraph.class);
         called.put(ZooKeeperClient.builder(), ZooKeeperClientBuilder.class);
     }
 

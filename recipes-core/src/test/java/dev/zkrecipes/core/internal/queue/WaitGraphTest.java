@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.spi;
+package dev.zkrecipes.core.internal.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Deadlock.Member;
+import dev.zkrecipes.core.internal.queue.WaitGraph.Circle;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
-import dev.zkrecipes.core.spi.WaitGraph.Circle;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
 import java.time.Instant;

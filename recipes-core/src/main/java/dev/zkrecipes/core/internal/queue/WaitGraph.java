@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.spi;
+package dev.zkrecipes.core.internal.queue;
 
 import dev.zkrecipes.core.Deadlock.Member;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,7 +19,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -55,20 +55,9 @@ public final class WaitGraph {
     /** How the search came to an entry: from one that waits for {@code front}, which the entry is or holds. */
     private record Step(Entry from, Entry front) {}
 
-    /** Makes a graph without nodes. */
-    public WaitGraph() {}
-
-    /**
-     * Adds a node of a lock.
-     *
-     * @param lockPath the path of the lock
-     * @param node the node
-     * @param content its data and metadata
-     */
+    /** Adds a node of a lock. */
     public void add(String lockPath, LockNode node, Content content) {
-        Objects.requireNonNull(lockPath, "lockPath");
-        Objects.requireNonNull(node, "node");
-        Entry entry = new Entry(lockPath, node, Objects.requireNonNull(content, "content"));
+        Entry entry = new Entry(lockPath, node, content);
         entries.put(entry.path(), entry);
         queues.computeIfAbsent(lockPath, path -> new ArrayList<>()).add(entry);
         OwnerLabel.holds(content.data())
@@ -77,26 +66,12 @@ public final class WaitGraph {
     }
 
     /**
-     * Requests that wait for each other.
-     *
-     * @param isCertain whether it is a deadlock if all of its nodes were there at one moment
-     * @param members the requests, in the order of the circle
-     * @param youngest the path of the youngest node with which a member waits whose thread holds something
+     * Requests that wait for each other, in the order of the circle. It {@code isCertain} if it is a deadlock, provided
+     * that all of its nodes were there at one moment. {@code youngest} is the path of the youngest node with which a
+     * member waits whose thread holds something.
      */
     public record Circle(boolean isCertain, List<Member> members, String youngest) {
-        /**
-         * Makes a description.
-         *
-         * @param isCertain whether it is a deadlock if all nodes were there at one moment
-         * @param members the requests
-         * @param youngest the path of the youngest node
-         */
-        public Circle {
-            members = List.copyOf(Objects.requireNonNull(members, "members"));
-            Objects.requireNonNull(youngest, "youngest");
-        }
-
-        /** {@return the paths of all nodes of the circle} */
+        /** The paths of all nodes of the circle. */
         public List<String> nodes() {
             return members.stream()
                     .flatMap(member -> Stream.concat(Stream.of(member.node()), member.holds().stream()))
@@ -106,26 +81,15 @@ public final class WaitGraph {
     }
 
     /**
-     * Finds the smallest circle of a request, a certain one rather than another one.
-     *
-     * @param request the paths of the nodes with which the request waits
-     * @param now the time, for the ages of nodes
-     * @return the circle, which begins with this request; empty if there is none
+     * Finds the smallest circle of a request, a certain one rather than another one; empty if there is none. The circle
+     * begins with the request, which waits with these nodes. {@code now} is the time, for the ages of nodes.
      */
     public Optional<Circle> through(Collection<String> request, Instant now) {
-        Objects.requireNonNull(request, "request");
-        Objects.requireNonNull(now, "now");
         return search(request, true, now).or(() -> search(request, false, now));
     }
 
-    /**
-     * Finds circles among all nodes.
-     *
-     * @param now the time, for the ages of nodes
-     * @return the smallest circle of each node that is in one; each circle once
-     */
+    /** The smallest circle of each node that is in one; each circle once. */
     public List<Circle> circles(Instant now) {
-        Objects.requireNonNull(now, "now");
         Map<Set<String>, Circle> found = new LinkedHashMap<>();
         for (String node : entries.keySet()) {
             through(List.of(node), now).ifPresent(circle -> found.putIfAbsent(Set.copyOf(circle.nodes()), circle));
