@@ -119,6 +119,7 @@ class RunTerminalTest {
                 "\"$@\" sh -c 'echo KEYS; read -r x; echo \"got $x\" >&2' ! cat           | words",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo went on                  | interrupt",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo \"code $?\"             | quit",
+                "\"$@\" sh -c 'trap \"echo got; exit\" WINCH; stty cols 77 </dev/tty; while :; do sleep 0.1; done' ! cat; echo KEYS | none",
                 "set -m; exec 3<&0; ( { \"$@\" cat <&3 2>&-; echo >file; } & ); until [ -s file ]; do sleep 1; done; echo KEYS | none",
             })
     @Tag("H116")
