@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code zklock} for those who have no checkout. {@code bin/reproduce} looks for the manual, which a release has. */
 class ShippedIT {
     private static final Path TARGET = Path.of("target").toAbsolutePath();
+    private static final Pattern SCRIPT = Pattern.compile("```sh\n(.*?)```", Pattern.DOTALL);
 
     @TempDir
     private Path folder;
@@ -143,6 +145,28 @@ class ShippedIT {
         assertThat(folder.resolve("LICENSE")).hasSameTextualContentAs(Path.of("../LICENSE"));
         assertThat(folder.resolve("NOTICE")).exists();
         assertThat(folder.resolve("licenses/slf4j.txt")).exists();
+    }
+
+    /** The second time as a new version is installed: the link that leads to it is there already. */
+    @Test
+    void archive_installedAsThePageSays_works() throws IOException, InterruptedException {
+        String name = archive().getFileName().toString();
+        String version = name.replaceAll("recipes-cli-(.*)-zklock.tar.gz", "$1");
+        List<String> scripts = SCRIPT.matcher(Files.readString(Path.of("../docs/zklock.md")))
+                .results()
+                .map(found -> found.group(1))
+                .filter(each -> each.contains("$to/"))
+                .map(each -> each.replace("to=/usr/local", "to='" + folder + "/local'")
+                        .replace("VERSION", version))
+                .toList();
+        assertThat(scripts).hasSize(2);
+        String install = "set -e; mkdir -p local/lib local/bin; ln -sf " + archive() + " .\n" + scripts.get(0);
+        assertThat(run("bash", "-c", install + scripts.get(1)).out()).isEmpty();
+        assertThat(run("bash", "-c", install).out()).isEmpty();
+        assertThat(run("local/bin/zklock", "--version").out()).contains("zklock " + version);
+        String completion = "source local/share/bash-completion/completions/zklock && complete -p zklock";
+        assertThat(run("bash", "-c", completion).out()).contains("_complete_zklock");
+        assertThat(run("ls", "local/lib").lines()).containsExactly("zklock", "zklock-" + version);
     }
 
     /** In the folder: the launcher must not need the checkout. */

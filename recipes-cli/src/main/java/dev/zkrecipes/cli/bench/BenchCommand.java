@@ -9,6 +9,8 @@ import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.cli.text.Json;
+import dev.zkrecipes.cli.text.Page;
+import dev.zkrecipes.cli.text.Page.Colour;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -95,6 +97,31 @@ public final class BenchCommand implements Callable<Integer> {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private static final int DIGITS = 3;
+    private static final int INDENT = 2;
+    static final String HEAD =
+            String.format("%-37s %7s %11s %11s %10s", "MEASURED", "TIMES", "MEDIAN", "P99", "PER SECOND");
+
+    /** What is measured. */
+    enum Measured {
+        CREATE("node created: one round trip"),
+        MUTEX("mutex: acquire and release"),
+        SEMAPHORE("semaphore: acquire and release 1 of 3"),
+        MULTI_LOCK("multi-lock: acquire and release all 3"),
+        HAND_OVER("hand-over to another session"),
+        CONTENDED("all sessions want one mutex");
+
+        private final String title;
+
+        Measured(String title) {
+            this.title = title;
+        }
+
+        /** Its name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
 
     private final List<Object> measured = new ArrayList<>();
     private final List<ZooKeeperClient> sessions = new ArrayList<>();
@@ -187,17 +214,16 @@ public final class BenchCommand implements Callable<Integer> {
     /** Measures one thing after another, until all are measured or nobody reads the output any more. */
     private void measure() throws InterruptedException, ExecutionException {
         PrintWriter out = spec.commandLine().getOut();
+        Page page = Page.of(out);
         ZooKeeperClient session = sessions.get(0);
         int timeout = session.zooKeeper().map(ZooKeeper::getSessionTimeout).orElse(0);
         if (!json) {
-            out.printf(
-                    "%s, session time-out %s s, %s s each, %d sessions, below %s%n",
-                    PlainText.of(connection.servers()),
-                    Seconds.show(Duration.ofMillis(timeout)),
-                    Seconds.show(window),
-                    clients,
-                    place);
-            out.printf("%-38s %7s %12s %12s %11s%n", "MEASURED", "TIMES", "MEDIAN", "P99", "PER SECOND");
+            page.show(
+                    PlainText.of(connection.servers()) + ", session time-out "
+                            + Seconds.show(Duration.ofMillis(timeout)) + " s, " + Seconds.show(window) + " s each, "
+                            + clients + " sessions, below " + place,
+                    INDENT);
+            page.show(Colour.BOLD, HEAD.length(), HEAD, INDENT);
         }
         mutex(0, "mutex").acquire().close(); // creates the path, which create() needs
         InterProcessLock semaphore = new InterProcessSemaphore(session, place + "/semaphore", 3).permits(1);
@@ -208,12 +234,12 @@ public final class BenchCommand implements Callable<Integer> {
         List<Callable<Long>> all = IntStream.range(0, clients)
                 .mapToObj(each -> cycle(mutex(each, "contended")))
                 .toList();
-        boolean unused = row("create", "node created: one round trip", List.of(this::create))
-                && row("mutex", "mutex: acquire and release", List.of(cycle(mutex(0, "mutex"))))
-                && row("semaphore", "semaphore: acquire and release 1 of 3", List.of(cycle(semaphore)))
-                && row("multi-lock", "multi-lock: acquire and release 3 paths", List.of(cycle(multi)))
-                && row("hand-over", "hand-over to another session", List.of(() -> handOver(from, to)))
-                && row("contended", "all sessions want one mutex", all);
+        boolean unused = row(page, Measured.CREATE, List.of(this::create))
+                && row(page, Measured.MUTEX, List.of(cycle(mutex(0, "mutex"))))
+                && row(page, Measured.SEMAPHORE, List.of(cycle(semaphore)))
+                && row(page, Measured.MULTI_LOCK, List.of(cycle(multi)))
+                && row(page, Measured.HAND_OVER, List.of(() -> handOver(from, to)))
+                && row(page, Measured.CONTENDED, all);
         if (json) {
             Map<String, Object> figures = new LinkedHashMap<>();
             figures.put("servers", connection.servers());
@@ -236,7 +262,7 @@ public final class BenchCommand implements Callable<Integer> {
      *
      * @return whether anybody still reads the output
      */
-    private boolean row(String name, String title, List<Callable<Long>> tasks)
+    private boolean row(Page page, Measured what, List<Callable<Long>> tasks)
             throws InterruptedException, ExecutionException {
         repeat(tasks, window.dividedBy(3)); // warms up the compiler and the server
         Histogram nanos = repeat(tasks, window);
@@ -244,19 +270,23 @@ public final class BenchCommand implements Callable<Integer> {
         long median = nanos.getValueAtPercentile(50);
         long p99 = nanos.getValueAtPercentile(99);
         double rate = tasks.size() * 1e9 / nanos.getMean(); // each session repeats its task without a pause
-        PrintWriter out = spec.commandLine().getOut();
         if (!json) {
-            out.printf(
-                    Locale.ROOT, "%-38s %7d %9.3f ms %9.3f ms %11.1f%n", title, times, median / 1e6, p99 / 1e6, rate);
+            page.show(row(what, times, median, p99, rate), INDENT);
         }
         Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("name", name);
+        figures.put("name", what.toString());
         figures.put("times", times);
         figures.put("medianMicros", median / 1_000);
         figures.put("p99Micros", p99 / 1_000);
         figures.put("perSecond", Math.round(rate));
         measured.add(figures);
-        return !out.checkError();
+        return !spec.commandLine().getOut().checkError();
+    }
+
+    /** A line of the table. The times are in nanoseconds. */
+    static String row(Measured what, long times, long median, long p99, double rate) {
+        return String.format(
+                Locale.ROOT, "%-37s %7d %8.3f ms %8.3f ms %10.1f", what.title, times, median / 1e6, p99 / 1e6, rate);
     }
 
     /** Repeats each task on a thread of its own for some time, and at least once. */

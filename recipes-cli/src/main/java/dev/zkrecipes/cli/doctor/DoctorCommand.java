@@ -7,6 +7,8 @@ import com.google.common.net.HostAndPort;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.LockPathConverter;
+import dev.zkrecipes.cli.text.Page;
+import dev.zkrecipes.cli.text.Page.Colour;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.internal.diagnosis.ServerProbe;
 import dev.zkrecipes.core.internal.zk.Obstacle;
@@ -25,6 +27,7 @@ import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ZKConfig;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -66,6 +69,7 @@ import picocli.CommandLine.Spec;
 public final class DoctorCommand implements Callable<Integer> {
     private static final int ROUNDS = 9;
     private static final long MOST_SKEW_MILLIS = 5_000;
+    private static final int FOUND = 23; // the column of the findings
 
     @Spec
     private CommandSpec spec;
@@ -82,6 +86,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     private boolean allOk = true;
     private String step = "";
+    private @Nullable Page page; // none before the first finding
 
     DoctorCommand() {}
 
@@ -128,7 +133,11 @@ public final class DoctorCommand implements Callable<Integer> {
 
     private void say(boolean ok, String subject, String found) {
         allOk &= ok;
-        spec.commandLine().getOut().printf("%-5s %-16s %s%n", ok ? "OK" : "FAIL", subject, found);
+        Page shown = page == null ? Page.of(spec.commandLine().getOut()) : page;
+        page = shown;
+        String verdict = ok ? "OK" : "FAIL";
+        String line = String.format("%-5s %-16s %s", verdict, subject, found);
+        shown.show(ok ? Colour.GREEN : Colour.RED, verdict.length(), line, FOUND);
     }
 
     /**

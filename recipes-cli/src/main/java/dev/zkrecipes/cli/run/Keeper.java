@@ -26,12 +26,16 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
@@ -42,10 +46,10 @@ import org.jspecify.annotations.Nullable;
  * releases it.
  *
  * <p>The keeper is a JVM beside the launcher, {@code bin/zklock}. They exchange lines over the keeper's standard
- * input and output; the head of the launcher explains these lines. Three kinds of threads are at work. The main
+ * input and output; the head of the launcher explains these lines. Four kinds of threads are at work. The main
  * thread connects, acquires the lock, and waits until the command has ended. A daemon thread reads the lines of the
- * launcher. The lease's listeners run on threads of the client; they have the command ended when the lock is lost or
- * somebody asks for it.
+ * launcher. At a terminal, another one tells the launcher who holds the lock during a wait. The lease's listeners run
+ * on threads of the client; they have the command ended when the lock is lost or somebody asks for it.
  *
  * <p>The keeper never releases the lock before the command is gone, even if the launcher fails. If the launcher is
  * killed, the keeper's standard input ends. Then the keeper itself ends the command, by {@code zklock --end}, or
@@ -63,6 +67,10 @@ public final class Keeper {
     private static final Duration HEARD = Duration.ofSeconds(5);
 
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+    /** How long a wait lasts before somebody at a terminal is told who holds the lock. */
+    private static final Duration UNTOLD = Duration.ofSeconds(1);
+    /** How often the holders are looked for again. Each look reads all nodes of the lock. */
+    private static final Duration TOLD_AGAIN = Duration.ofSeconds(5);
     /** The number of the signal TERM. */
     private static final int TERM = 15;
 
@@ -73,8 +81,9 @@ public final class Keeper {
     private long begin = System.nanoTime(); // of the wait for the lock, in the present term of lead
     private String runs = "command"; // or "script", for messages
 
-    // What the threads tell each other, guarded by this. All but the first three belong to one term of lead.
+    // What the threads tell each other, guarded by this. All but the first four belong to one term of lead.
     private boolean mayAsk; // the launcher has found the command, so the lock may be requested
+    private boolean isAtTerminal; // somebody is, and wants to know who holds the lock
     private boolean gone; // the launcher has ended
     private boolean refused; // the lock was lost or given up before the launcher named a target
     private boolean heard; // the launcher has begun to end the command
@@ -161,7 +170,10 @@ public final class Keeper {
     private synchronized void hear(String line) {
         List<String> words = List.of(line.split(" ", -1));
         switch (words.get(0)) {
-            case "go" -> mayAsk = true;
+            case "go" -> {
+                mayAsk = true;
+                isAtTerminal = words.contains("terminal");
+            }
             case "target" -> {
                 refused |= isKnownLost();
                 if (!refused) {
@@ -188,6 +200,11 @@ public final class Keeper {
             InterProcessLock lock = settings.lock().on(client);
             refuseToWaitForOneself(lock);
             loading.join(); // before the lock is held: see NeededClasses
+            if (isAtTerminal) {
+                Thread teller = new Thread(() -> tellHolders(lock), "tells who holds the lock");
+                teller.setDaemon(true);
+                teller.start();
+            }
             Optional<Lease> lease = acquire(lock, client);
             while (lease.isPresent()) {
                 long granted = System.nanoTime();
@@ -248,6 +265,7 @@ public final class Keeper {
         heard = false;
         ending = false;
         again = false;
+        notifyAll();
         launcher.say("again");
         return true;
     }
@@ -313,17 +331,54 @@ public final class Keeper {
         }
         String holders = "";
         try {
-            holders = lock.participants().stream()
-                    .filter(Participant::holding)
-                    .map(holder -> (settings.lock().paths().size() > 1 ? holder.path() + " is " : "") + "held by "
-                            + holder.owner())
-                    .distinct()
-                    .collect(Collectors.joining(", "));
+            holders = holders(lock, holder -> "");
         } catch (LockException e) {
             // The message says that the lock is busy, without a name.
         }
         warn("not acquired: " + settings.lock() + " is " + (holders.isEmpty() ? "busy" : holders) + " ("
                 + Seconds.show(sinceBegin()) + " s)");
+    }
+
+    /** Returns who holds the lock, with something about each of them; empty if nobody does. */
+    private String holders(InterProcessLock lock, Function<Participant, String> about) throws InterruptedException {
+        boolean several = settings.lock().paths().size() > 1;
+        return lock.participants().stream()
+                .filter(Participant::holding)
+                .map(holder ->
+                        (several ? holder.path() + " is " : "") + "held by " + holder.owner() + about.apply(holder))
+                .distinct()
+                .collect(Collectors.joining(", "));
+    }
+
+    /** Tells the launcher who holds the lock: during each wait, for as long as the client is open. */
+    private void tellHolders(InterProcessLock lock) {
+        try {
+            while (true) {
+                await(() -> kept == null, null);
+                for (Duration pause = UNTOLD; !await(() -> kept != null, pause); pause = TOLD_AGAIN) {
+                    launcher.say("busy " + PlainText.of(settings.lock() + heldBy(lock)));
+                }
+            }
+        } catch (InterruptedException | LockException e) {
+            // The client is closed, or the path cannot serve as this lock: the main thread reports that.
+        }
+    }
+
+    private String heldBy(InterProcessLock lock) throws InterruptedException {
+        try {
+            String holders = holders(lock, holder -> " (queued since " + since(holder.age()) + ")");
+            return holders.isEmpty() ? "" : ", " + holders;
+        } catch (LockConnectionException e) {
+            return ", while no server answers";
+        }
+    }
+
+    /** Returns the time of day, with the date unless it was today. */
+    private static String since(Duration age) {
+        LocalDateTime now = LocalDateTime.now(ZoneId.systemDefault());
+        LocalDateTime time = now.minus(age).truncatedTo(ChronoUnit.SECONDS);
+        boolean isToday = time.toLocalDate().equals(now.toLocalDate());
+        return (isToday ? "" : time.toLocalDate() + " ") + time.toLocalTime();
     }
 
     /** Keeps a granted lock until the command has ended, and then releases it. Returns the exit code. */
@@ -343,6 +398,7 @@ public final class Keeper {
                     + MultiLease.guardsOf(lease).stream().map(Op::getPath).collect(Collectors.joining(",")));
             synchronized (this) {
                 kept = lease;
+                notifyAll();
             }
             launcher.say("granted " + Seconds.show(timeout.dividedBy(ASKED_IN_A_SESSION)));
             if (!isTaken(timeout)) {

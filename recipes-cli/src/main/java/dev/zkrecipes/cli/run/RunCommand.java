@@ -24,8 +24,8 @@ import picocli.CommandLine.TypeConversionException;
         },
         description = {
             "Runs a command under a lock that all hosts share, as flock(1) does on one host. zklock releases the lock when the "
-                    + "command ends. $ZKLOCK_PATH, $ZKLOCK_FENCE (a number that rises from holder to holder), $ZKLOCK_NODE and "
-                    + "$ZKLOCK_SESSION describe the lock to the command.",
+                    + "command ends. At a terminal, a wait shows who holds it. $ZKLOCK_PATH, $ZKLOCK_FENCE (a number that "
+                    + "rises from holder to holder), $ZKLOCK_NODE and $ZKLOCK_SESSION describe the lock to the command.",
             ""
         },
         sortOptions = false,

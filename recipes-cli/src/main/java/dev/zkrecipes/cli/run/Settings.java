@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli.run;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -33,6 +34,12 @@ record Settings(
         /** It gets TERM, and KILL after the grace period. */
         TERM,
         /** It continues. */
-        IGNORE
+        IGNORE;
+
+        /** As in the help, for completion. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 }

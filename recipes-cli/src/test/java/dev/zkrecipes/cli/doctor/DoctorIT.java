@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
+import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -94,6 +95,26 @@ class DoctorIT {
                         "clock differs from this machine's by ")
                 .containsPattern("cost +acquire [0-9.]+ ms: one round trip .*; release [0-9.]+ ms");
         assertThat(server.children("/well")).isEmpty();
+    }
+
+    @Test
+    void terminal_getsColoursAndItsWidth() throws IOException, InterruptedException {
+        Tool.SCRIPT.require();
+        String doctor = String.join(" ", RunningZkLock.java()) + " doctor --connect " + server.connectString();
+        String both = "stty rows 24 cols 60; NO_COLOR= " + doctor + "; echo plain; NO_COLOR=1 " + doctor;
+        ProcessBuilder builder = new ProcessBuilder("script", "-qec", both, "/dev/null").redirectErrorStream(true);
+        builder.environment().put("TERM", "xterm");
+        Process script = builder.start();
+        String[] shown = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split("plain\r\n");
+        assertThat(shown[0]).startsWith("\033[32mOK\033[m    connect          1 server, no chroot\r\n");
+        assertThat(shown[1])
+                .startsWith("OK    connect          1 server, no chroot\r\n")
+                .doesNotContain("\033");
+        for (String each : shown) {
+            assertThat(each.replaceAll("\033\\[[0-9;]*m", "").lines())
+                    .allMatch(line -> line.length() <= 60)
+                    .anyMatch(line -> line.matches(" {23}[^ ].*"));
+        }
     }
 
     @Test

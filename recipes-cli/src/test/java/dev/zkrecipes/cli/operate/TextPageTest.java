@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.operate.Tree.Lock;
 import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.cli.text.Terminal;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -161,9 +162,9 @@ class TextPageTest {
     @Test
     void frame_fitsTheTerminal() {
         List<String> lines = List.of("12345678", "b", "c", "d", "e");
-        assertThat(Screen.frame(lines, new Screen.Size(5, 6)))
+        assertThat(Screen.frame(lines, new Terminal.Size(5, 6)))
                 .isEqualTo("\033[H123456\033[K\r\nb\033[K\r\nc\033[K\r\n... 2 \033[K\r\n\033[J");
-        assertThat(Screen.frame(lines, new Screen.Size(6, 80)))
+        assertThat(Screen.frame(lines, new Terminal.Size(6, 80)))
                 .contains("e\033[K\r\n")
                 .doesNotContain("more");
     }

@@ -312,6 +312,40 @@ class KeeperIT {
         }
     }
 
+    // ---- at a terminal
+
+    @Test
+    void waitAtATerminal_isToldWhoHolds() throws IOException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher web1 =
+                        PlayedLauncher.start(server, "lead", "--label=x@web1", "--pause=0", "/keeper", "x");
+                PlayedLauncher web2 =
+                        PlayedLauncher.start(server, "lead", "--label=x@web2", "--pause=0", "/keeper", "x")) {
+            web1.take(NONE);
+            web2.await("+command ");
+            web2.say("go terminal");
+            web2.await("+busy /keeper, held by x@web1 (queued since ");
+            web1.say("over 0 again");
+            web1.await("+again");
+            awaitPastBusy(web2, "+granted ");
+            web2.say("target " + NONE);
+            web2.await("+watched");
+            RunningZkLock.awaitNodes(server, "/keeper", 2);
+            web2.say("over 0 again");
+            web2.await("+again");
+            web2.await("+busy /keeper, held by x@web1 (queued since ");
+        }
+    }
+
+    /** Waits for a line, before which others may come: a slow machine is told several times. */
+    private static void awaitPastBusy(PlayedLauncher launcher, String begin) {
+        String line;
+        do {
+            line = launcher.await("+");
+        } while (line.startsWith("+busy "));
+        assertThat(line).startsWith(begin);
+    }
+
     // ---- lead
 
     @Test

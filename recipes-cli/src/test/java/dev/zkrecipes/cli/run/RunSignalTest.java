@@ -40,7 +40,7 @@ class RunSignalTest extends ScriptedKeeperStage {
     @Test
     void signals_reachTheCommandAndTheRestOfItsGroup() throws IOException, InterruptedException {
         String traps =
-                "for s in HUP INT USR1 USR2; do trap \"echo $0 got $s\" $s; done; trap 'echo $0 got TERM; exit 4' TERM;"
+                "for s in HUP INT USR1 USR2 WINCH; do trap \"echo $0 got $s\" $s; done; trap 'echo $0 got TERM; exit 4' TERM;"
                         + " echo $0 $$; while :; do sleep 0.1; done";
         String command = "sh -c '" + traps.replace("'", "'\\''") + "' second & sh -c '" + traps.replace("'", "'\\''")
                 + "' first; code=$?; wait; exit $code";
@@ -48,7 +48,7 @@ class RunSignalTest extends ScriptedKeeperStage {
         try (RunningZkLock zklock = keeper.zklock("run", "/a", "sh", "-c", waiting)) {
             zklock.number("first");
             zklock.number("second");
-            for (String name : new String[] {"USR1", "USR2", "HUP", "TERM"}) {
+            for (String name : new String[] {"USR1", "USR2", "WINCH", "HUP", "TERM"}) {
                 zklock.signal(name);
                 zklock.awaitOut("first got " + name);
                 zklock.awaitOut("second got " + name);

@@ -119,6 +119,7 @@ class RunTerminalTest {
                 "\"$@\" sh -c 'echo KEYS; read -r x; echo \"got $x\" >&2' ! cat           | words",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo went on                  | interrupt",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo \"code $?\"             | quit",
+                "\"$@\" sh -c 'trap \"echo got; exit\" WINCH; stty cols 77 </dev/tty; while :; do sleep 0.1; done' ! cat; echo KEYS | none",
                 "set -m; exec 3<&0; ( { \"$@\" cat <&3 2>&-; echo >file; } & ); until [ -s file ]; do sleep 1; done; echo KEYS | none",
             })
     @Tag("H116")
@@ -153,6 +154,32 @@ class RunTerminalTest {
     private static String zklock(String arguments) throws IOException, InterruptedException {
         List<String> command = RunningZkLock.commandLine(arguments);
         return String.join(" ", command);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "env TERM=xterm \"$ZKLOCK\" run /a echo ran                  | true",
+                "env TERM=dumb \"$ZKLOCK\" run /a echo ran                   | false",
+                "env TERM=xterm \"$ZKLOCK\" run /a echo ran 2>&1 ! cat       | false",
+                "set -m; env TERM=xterm \"$ZKLOCK\" run /a echo ran & wait $! | false",
+            })
+    void wait_saysWhoHoldsTheLock_atATerminalOnly(String line, boolean told) throws IOException, InterruptedException {
+        ScriptedKeeper keeper = new ScriptedKeeper(folder)
+                .upon("go", "echo '+busy /a, held by x'; echo busy >&3; until [ -e free ]; do sleep 0.1; done; grant");
+        String script = line.replace("! cat", "| cat");
+        try (Terminal terminal = new Terminal(keeper, script)) {
+            terminal.awaitScreen("busy\r\n"); // which the launcher reads no sooner than what it could draw
+            if (told) {
+                terminal.awaitScreen("(?s)waiting (\\d+) s.*waiting (?!\\1 s)\\d+ s");
+            }
+            Files.createFile(keeper.file("free"));
+            assertThat(terminal.awaitExit()).as(terminal.screen()).isZero();
+            String drawn = "\033\\[\\?7lzklock: waiting \\d+ s for /a, held by x\033\\[K\033\\[\\?7h\r\033\\[K";
+            assertThat(terminal.screen()).matches(told ? "(?s).*(" + drawn + ")+ran\r\n.*" : "[^\033]*ran\r\n[^\033]*");
+        }
     }
 
     @Test
