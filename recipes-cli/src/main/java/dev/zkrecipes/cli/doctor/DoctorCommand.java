@@ -7,9 +7,12 @@ import com.google.common.net.HostAndPort;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.LockPathConverter;
+import dev.zkrecipes.cli.operate.Deadlocks;
 import dev.zkrecipes.cli.text.Page;
 import dev.zkrecipes.cli.text.Page.Colour;
 import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.diagnosis.ServerProbe;
 import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.internal.zk.SaslLogin;
@@ -31,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -64,6 +68,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "  zklock doctor",
             "  zklock doctor --connect zk1:2181,zk2:2181,zk3:2181/ops /locks",
+            "  zklock doctor --locks /locks",
             "  zklock doctor --config client.properties && ./deploy"
         })
 public final class DoctorCommand implements Callable<Integer> {
@@ -83,6 +88,14 @@ public final class DoctorCommand implements Callable<Integer> {
             converter = LockPathConverter.class,
             description = "Where the locks shall be, to try the rights there. Default: /.")
     private String path = "/";
+
+    @Option(
+            names = "--locks",
+            paramLabel = "PATH",
+            converter = LockPathConverter.class,
+            description = "Also look at the locks at this path and below it: whether threads that hold one and wait for"
+                    + " another wait for each other.")
+    private @Nullable String locks;
 
     private boolean allOk = true;
     private String step = "";
@@ -122,12 +135,31 @@ public final class DoctorCommand implements Callable<Integer> {
                 return refused.isPresent() ? ExitCodes.NO_RIGHTS : ExitCodes.NO_SERVER;
             }
             checkLocks(sessions.get(0), chroot);
+            if (locks != null) {
+                checkDeadlocks(locks);
+            }
             say(true, "identity", identity(sessions.get(0)));
             return allOk ? ExitCodes.OK : ExitCodes.FAILED;
         } finally {
             for (ZooKeeper session : sessions) {
                 session.close();
             }
+        }
+    }
+
+    private void checkDeadlocks(String root) throws InterruptedException {
+        try (ZooKeeperClient client = connection.open()) {
+            Deadlocks deadlocks = Deadlocks.below(client, root);
+            deadlocks
+                    .found()
+                    .forEach(each -> say(
+                            !each.isProven(),
+                            "deadlock",
+                            PlainText.of((each.isProven() ? "" : "suspected: ") + each)
+                                    + (each.isProven() ? "; end one of these" : "")));
+            say(true, "deadlocks", deadlocks.found().size() + " among " + deadlocks.locks() + " locks at " + root);
+        } catch (LockException e) {
+            say(false, "deadlocks", e.getMessage());
         }
     }
 

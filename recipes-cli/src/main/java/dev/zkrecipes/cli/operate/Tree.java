@@ -281,7 +281,7 @@ record Tree(
         return count + " " + noun + (count == 1 ? "" : "s");
     }
 
-    private static String child(String parent, String name) {
+    static String child(String parent, String name) {
         return parent.equals("/") ? "/" + name : parent + "/" + name;
     }
 

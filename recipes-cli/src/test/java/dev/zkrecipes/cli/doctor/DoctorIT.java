@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
@@ -95,6 +96,36 @@ class DoctorIT {
                         "clock differs from this machine's by ")
                 .containsPattern("cost +acquire [0-9.]+ ms: one round trip .*; release [0-9.]+ ms");
         assertThat(server.children("/well")).isEmpty();
+    }
+
+    @Test
+    @Tag("H180")
+    void locksOfWhichThreadsWaitForEachOther_areNamed_byLsToo() {
+        String a = "/stuck/a/lock-000000000";
+        String b = "/stuck/b/lock-000000000";
+        List.of("/stuck", "/stuck/a", "/stuck/b").forEach(path -> server.createNode(path, NOTHING));
+        server.createNode(a + 1, NOTHING);
+        server.createNode(b + 2, NOTHING);
+        server.createNode(b + 3, labelled("first", a + 1));
+        server.createNode(a + 4, labelled("second", b + 2));
+        Ran ran = doctor("--connect", server.connectString(), "--locks", "/stuck");
+        assertThat(ran.code()).isEqualTo(1);
+        assertThat(failed(ran))
+                .singleElement(STRING)
+                .startsWith("FAIL  deadlock ")
+                .contains("first waits with " + b + 3, "and holds " + a + 1)
+                .contains("second waits with " + a + 4, "and holds " + b + 2);
+        assertThat(Ran.zklock("ls", "--connect", server.connectString(), "/stuck/b")
+                        .out())
+                .contains("holds /stuck/a");
+        server.deleteNode(a + 4);
+        ran = doctor("--connect", server.connectString(), "--locks", "/stuck");
+        assertThat(ran.code()).isZero();
+        assertThat(ran.out()).contains("deadlocks        0 among 2 locks at /stuck");
+    }
+
+    private static byte[] labelled(String owner, String held) {
+        return ("zkrecipes 1\nowner=" + owner + "\nholds=" + held + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
     @Test
