@@ -7,7 +7,7 @@ import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.Subject;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import dev.zkrecipes.bench.faults.ServerLog.Life;
-import dev.zkrecipes.bench.report.Table;
+import dev.zkrecipes.bench.runner.Table;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
