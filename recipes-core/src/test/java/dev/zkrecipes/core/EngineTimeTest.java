@@ -14,6 +14,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -68,6 +69,22 @@ class EngineTimeTest {
                         "no answer from ZooKeeper within PT0.3S, so it is not known whether the lock /timed is free;"
                                 + " wait longer, or try again");
         assertThat(Duration.ofNanos(time.nanoTime() - start)).isEqualTo(limit);
+    }
+
+    /** On the thread of the caller. */
+    @Test
+    @Tag("H83")
+    void changeOfARule_takesTheTimeThatItTakes_andTheEngineGoesOn() throws Exception {
+        Lease lease = lock("/held").acquire();
+        LockInternals ruled = new LockInternals(client, "/ruled", new MutexDriver(), LockOptions.defaults());
+        List<Boolean> byTheEngine = new ArrayList<>();
+        ruled.changeRule(rule -> {
+            byTheEngine.add(time.isEngineThread());
+            time.advance(server.sessionTimeout().multipliedBy(2));
+            return new byte[] {1};
+        });
+        assertThat(byTheEngine).containsOnly(false);
+        assertThat(lease.isValid()).isTrue();
     }
 
     @Test

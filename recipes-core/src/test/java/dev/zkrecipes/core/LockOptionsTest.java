@@ -5,7 +5,6 @@ package dev.zkrecipes.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,11 +61,6 @@ class LockOptionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ZooKeeperClient.builder().acl(acl))
                 .withMessageContaining(named);
-    }
-
-    @Test
-    void null_isRejected() {
-        assertThatNullPointerException().isThrownBy(() -> DEFAULTS.withAcl(null));
     }
 
     @Test

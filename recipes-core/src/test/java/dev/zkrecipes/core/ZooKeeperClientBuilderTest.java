@@ -98,32 +98,6 @@ class ZooKeeperClientBuilderTest {
                 .withMessageContaining("longest retry delay is null");
     }
 
-    static Stream<Consumer<ZooKeeperClientBuilder>> nulls() {
-        return Stream.of(
-                builder -> builder.connectString(null),
-                builder -> builder.handle(null),
-                builder -> builder.handles(null),
-                builder -> builder.sessionTimeout(null),
-                builder -> builder.requestTimeout(null),
-                builder -> builder.retryDelay(null, Duration.ofSeconds(1)),
-                builder -> builder.acl(null),
-                builder -> builder.aclByPath(null),
-                builder -> builder.namespace(null),
-                builder -> builder.auth(null, new byte[0]),
-                builder -> builder.auth("digest", null),
-                builder -> builder.clientConfig(null),
-                builder -> builder.ownerLabel(null),
-                builder -> builder.callbackExecutor(null),
-                builder -> builder.observer(null),
-                builder -> builder.slowAfter(null));
-    }
-
-    @ParameterizedTest
-    @MethodSource("nulls")
-    void nulls_areRejectedAtOnce(Consumer<ZooKeeperClientBuilder> setting) {
-        assertThatNullPointerException().isThrownBy(() -> setting.accept(builder));
-    }
-
     @Test
     void nothingToConnectTo_isRejected() {
         assertThatIllegalStateException()

@@ -135,17 +135,6 @@ class KeepForTest extends QueueScene {
         assertGivenBack();
     }
 
-    /** They stand in the list that the keep begins with; the watch would never tell of them. */
-    @Test
-    @Tag("H170")
-    void othersWhoCameBefore_getItAtOnce() {
-        CompletableFuture<Lease> first = ask(mutex, 1).get(0);
-        CompletableFuture<Lease> other = ask(rival, 1).get(0);
-        giveBack(first);
-        giveBack(other);
-        assertGivenBack();
-    }
-
     @Test
     @Tag("H170")
     void anotherLockOfThisClient_getsItAtOnce() {
@@ -192,11 +181,17 @@ class KeepForTest extends QueueScene {
         late.forEach(this::giveBack);
     }
 
-    /** The node that was kept before is not kept again. */
-    @Test
+    /**
+     * They stand in the list that the keep begins with, so the watch would never tell of them. A node that was kept
+     * before is not kept again.
+     */
+    @ParameterizedTest
     @Tag("H170")
-    void othersWhoComeWhileItIsHeld_getItWithItsRelease() {
-        keep();
+    @ValueSource(booleans = {true, false})
+    void othersWhoComeWhileItIsHeld_getItWithItsRelease(boolean wasKept) {
+        if (wasKept) {
+            keep();
+        }
         CompletableFuture<Lease> present = ask(mutex, 1).get(0);
         CompletableFuture<Lease> other = ask(rival, 1).get(0);
         giveBack(present);

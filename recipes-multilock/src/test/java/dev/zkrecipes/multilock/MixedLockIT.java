@@ -18,7 +18,6 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
@@ -140,17 +139,6 @@ class MixedLockIT extends ServerStage {
             workers.join(Duration.ofSeconds(120));
         }
         await().until(() -> nodes() == 0);
-    }
-
-    @Test
-    @Tag("H37")
-    void partlyHeldRequest_isRefused() throws Exception {
-        Lease lease = members.get(1).acquire();
-        assertThatThrownBy(all::acquire)
-                .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining(paths.get(1));
-        lease.close();
-        all.acquire().close();
     }
 
     @Test

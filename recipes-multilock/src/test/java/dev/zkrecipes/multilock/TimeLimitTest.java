@@ -73,7 +73,7 @@ class TimeLimitTest {
     void lockTriedAtTheEnd_afterAnotherWasBusyForLong_isNotSaidToBeSilent() throws InterruptedException {
         InterProcessLock slow = mock(InterProcessLock.class);
         when(slow.tryAcquire(any())).thenAnswer(busyForLong -> {
-            Thread.sleep(900);
+            Thread.sleep(900); // uses up most of the limit, which is of real time
             return Optional.of(mock(Lease.class));
         });
         limit = TimeLimit.after(Duration.ofSeconds(1));

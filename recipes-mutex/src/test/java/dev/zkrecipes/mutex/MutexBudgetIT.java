@@ -107,6 +107,7 @@ class MutexBudgetIT extends ServerStage {
     }
 
     @Test
+    @Tag("H38")
     @Tag("H72")
     void handOver_isOneEvent_andOneWatchByTheNextInLine() throws Exception {
         ZooKeeperClient other = client();

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.apache.zookeeper.CreateMode;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -112,18 +111,6 @@ class SemaphoreLimitIT extends ServerStage {
         }
         awaitNodes(0);
         assertThat(semaphore.maxLeases()).isEqualTo(4);
-    }
-
-    @Test
-    void pathWithOtherData_isRefused() {
-        server.createNode(path + "-a", new byte[0], CreateMode.CONTAINER);
-        assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-a", 4).acquire())
-                .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining(path + "-a has no data where a semaphore keeps its limit");
-        server.createNode(path + "-b", "zkrecipes 1\nconfigured=04\ncurrent=4\n".getBytes(StandardCharsets.UTF_8));
-        assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-b", 4).acquire())
-                .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining("bytes of other data where a semaphore keeps its limit");
     }
 
     @Test

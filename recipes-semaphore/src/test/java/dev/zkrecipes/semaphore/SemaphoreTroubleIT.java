@@ -6,7 +6,6 @@ package dev.zkrecipes.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockRefusedException;
@@ -20,8 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.ZooDefs.Ids;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -112,19 +109,6 @@ class SemaphoreTroubleIT extends ServerStage {
     }
 
     @Test
-    @Tag("H46")
-    void leaseClosedWithoutAConnection_isReturnedOnTheNextOne() throws Exception {
-        Lease lease = others.acquire(LIMIT);
-        CompletableFuture<Lease> waiting = semaphore.acquireAsync(1);
-        awaitNodes(2);
-        proxy.refuse();
-        lease.close();
-        assertThat(waiting).isNotDone();
-        proxy.accept();
-        Soon.get(waiting).close();
-    }
-
-    @Test
     @Tag("H52")
     void interruptedResize_changesNothing() throws Exception {
         semaphore.acquire().close();
@@ -135,22 +119,6 @@ class SemaphoreTroubleIT extends ServerStage {
     }
 
     // ---- First users.
-
-    @Test
-    void firstUsersAtTheSameTime_makeOneSemaphore() throws Exception {
-        for (int round = 0; round < 20; round++) {
-            String fresh = path + "/round-" + round;
-            InterProcessSemaphore one = new InterProcessSemaphore(client, fresh, LIMIT);
-            InterProcessSemaphore two = new InterProcessSemaphore(other, fresh, LIMIT);
-            CompletableFuture<Lease> first = one.acquireAsync(2);
-            CompletableFuture<Lease> second = two.acquireAsync(2);
-            Soon.get(first);
-            Soon.get(second);
-            assertThat(two.availablePermits()).isZero();
-            first.join().close();
-            second.join().close();
-        }
-    }
 
     @Test
     void differentlyConfiguredFirstUsers_areNeverBothGranted() throws Exception {
@@ -192,22 +160,5 @@ class SemaphoreTroubleIT extends ServerStage {
         held.close();
         server.deleteNode(path);
         others.acquire(LIMIT).close();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"lock-", "lease.0-", "lease.05-", "lease-", "__READ__"})
-    @Tag("H66")
-    void nodeOfAnotherRecipe_isNamed_andNothingIsGranted(String kind) throws Exception {
-        semaphore.acquire().close();
-        String foreign = client.zooKeeper()
-                .orElseThrow()
-                .create(path + "/" + kind, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
-        assertThatThrownBy(() -> semaphore.acquire())
-                .isInstanceOf(IncompatibleNodeException.class)
-                .hasMessageContaining(foreign.substring(path.length() + 1));
-        assertThatThrownBy(semaphore::availablePermits).isInstanceOf(IncompatibleNodeException.class);
-        awaitNodes(1);
-        server.deleteNode(foreign);
-        semaphore.acquire(LIMIT).close();
     }
 }

@@ -78,7 +78,7 @@ class ScheduledProcess {
     @SchedulerLock(name = "report", lockAtLeastFor = "PT0.4S")
     void report() throws IOException, InterruptedException {
         write("begins");
-        Thread.sleep(100); // the work
+        Thread.sleep(100); // stands for the work: jobs that took no time could not be seen to overlap
         write("ends");
     }
 }

@@ -122,7 +122,8 @@ class CountingApplication {
                 stands = false;
                 if (term.awaitValid(Duration.ofMinutes(1))) {
                     increment("term");
-                    TimeUnit.MILLISECONDS.sleep(100); // as what it waits for
+                    TimeUnit.MILLISECONDS.sleep(
+                            100); // stands for work that the interrupt at the end of a term cuts short
                     stands = true;
                 }
             }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import dev.zkrecipes.test.internal.ChildJvms;
+import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +23,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -64,7 +64,7 @@ class TwoApplicationsIT {
             CompletableFuture<Integer> servers = CompletableFuture.supplyAsync(() -> restartServers(ensemble));
             while (System.nanoTime() < end) {
                 awaitCountsOf(restarted, stays);
-                TimeUnit.NANOSECONDS.sleep(RESTART_EVERY.toNanos());
+                TimeUnit.NANOSECONDS.sleep(RESTART_EVERY.toNanos()); // both work undisturbed in between
                 stop(restarted);
                 restarted = start(ensemble);
                 restarts++;
@@ -123,23 +123,19 @@ class TwoApplicationsIT {
     }
 
     /** Each of them works again, in all ways. */
-    private void awaitCountsOf(Process... applications) throws IOException, InterruptedException {
+    private void awaitCountsOf(Process... applications) throws IOException {
         int from = diary().size();
-        long limit = System.nanoTime() + LIMIT.toNanos();
-        List<String> missing = new ArrayList<>(List.of(""));
-        while (!missing.isEmpty()) {
-            List<String> seen = diary().stream()
-                    .skip(from)
-                    .map(line -> String.join(" ", line))
-                    .toList();
-            missing = Stream.of(applications)
-                    .flatMap(application -> COUNTED.stream().map(what -> "counts " + what + " " + application.pid()))
-                    .filter(line -> !seen.contains(line))
-                    .collect(Collectors.toList());
-            assertThat(applications).as("those that run").allMatch(Process::isAlive);
-            assertThat(System.nanoTime()).as("still missing: %s", missing).isLessThan(limit);
-            TimeUnit.MILLISECONDS.sleep(100);
-        }
+        List<String> counts = Stream.of(applications)
+                .flatMap(application -> COUNTED.stream().map(what -> "counts " + what + " " + application.pid()))
+                .toList();
+        Soon.await()
+                .pollInterval(Duration.ofMillis(100))
+                .atMost(LIMIT)
+                .failFast(
+                        "an application has ended",
+                        () -> !Stream.of(applications).allMatch(Process::isAlive))
+                .untilAsserted(() -> assertThat(diary().stream().skip(from).map(line -> String.join(" ", line)))
+                        .containsAll(counts));
     }
 
     private List<String[]> diary() throws IOException {

@@ -80,17 +80,6 @@ class LockArgumentsTest extends ClientScene {
                 .satisfies(e -> assertThat(e.getMessage().codePoints()).allMatch(Printable::isPlain));
     }
 
-    @Test
-    void null_isRejectedByName() {
-        assertThatNullPointerException().isThrownBy(() -> on(null)).withMessage("path");
-        assertThatNullPointerException()
-                .isThrownBy(() -> new LockInternals(client, "/a", new TestDriver("lock-"), null))
-                .withMessage("options");
-        assertThatNullPointerException()
-                .isThrownBy(() -> LockOptions.defaults().withQueueLossPolicy(null))
-                .withMessage("queueLossPolicy");
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"lock-", "__READ__", "lease.2-", "k.a_B~9.z-"})
     void nodeNames_ofAKindWithASeparator(String nodeName) {

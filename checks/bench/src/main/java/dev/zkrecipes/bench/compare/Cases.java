@@ -31,7 +31,7 @@ final class Cases {
                 | 2 RATE CURATOR 3.3 | 2 RATE BARE 0.91 | 2 REQUESTS OURS 2.05
             semaphore-1      | SEMAPHORE 1     | 1 1 1   | 0    | the only permit of a semaphore | 0 RATE CURATOR 3
             semaphore-4      | SEMAPHORE 4     | 1 1 1   | 0    | all 4 permits of a semaphore | 0 RATE CURATOR 8
-            multi-lock-8     | MULTI_LOCK 8    | 1 1 1   | 0 2  | a multi-lock of 8 paths; bare: two transactions \
+            multi-lock-8     | MULTI_LOCK 8    | 1 1 1   | 0 2  | a multi-lock of 8 paths \
                 | 2 ACQUIRE CURATOR 0.08
             threads-2        | CONTENDED 1     | 2 1 1   | 0    | 2 threads want one mutex | 0 RATE CURATOR 1.2
             threads-8        | CONTENDED 1     | 8 1 1   | 0    | 8 threads want one mutex | 0 RATE CURATOR 3

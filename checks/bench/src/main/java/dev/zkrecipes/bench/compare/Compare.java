@@ -4,7 +4,6 @@
 package dev.zkrecipes.bench.compare;
 
 import dev.zkrecipes.bench.compare.BenchCase.Setting;
-import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.runner.Machine;
 import dev.zkrecipes.bench.runner.Store;
 import java.io.IOException;
@@ -12,7 +11,6 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -51,12 +49,6 @@ public final class Compare implements Callable<Integer> {
     private @Nullable Integer rounds;
 
     @Option(
-            names = "--contender",
-            paramLabel = "WHO",
-            description = "only this one of ${COMPLETION-CANDIDATES}; may be repeated (default: all)")
-    private List<Contender> contenders = List.of(Contender.values());
-
-    @Option(
             names = "--round-trip",
             paramLabel = "MS",
             description = "only where the way to the server is made so much longer; may be repeated (default: all)")
@@ -86,7 +78,7 @@ public final class Compare implements Callable<Integer> {
         Effort effort = quick ? Effort.QUICK : Effort.FULL;
         effort = rounds == null ? effort : effort.withRounds(rounds);
         List<Result> results = new ArrayList<>();
-        try (Comparison comparison = new Comparison(effort, EnumSet.copyOf(contenders), err::println)) {
+        try (Comparison comparison = new Comparison(effort, err::println)) {
             comparison.start(Cases.ALL.get(0), Setting.memory(0));
             for (BenchCase each : cases) {
                 for (Setting setting : settings(each)) {
@@ -112,11 +104,7 @@ public final class Compare implements Callable<Integer> {
     }
 
     private boolean isWholeRun() {
-        return !quick
-                && rounds == null
-                && names.isEmpty()
-                && roundTrips.isEmpty()
-                && EnumSet.copyOf(contenders).size() == Contender.values().length;
+        return !quick && rounds == null && names.isEmpty() && roundTrips.isEmpty();
     }
 
     private List<BenchCase> cases() {

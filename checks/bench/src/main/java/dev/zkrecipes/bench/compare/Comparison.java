@@ -9,7 +9,6 @@ import dev.zkrecipes.bench.contender.Cycle;
 import dev.zkrecipes.bench.contender.LockClient;
 import dev.zkrecipes.bench.contender.Ours;
 import dev.zkrecipes.bench.contender.Work;
-import dev.zkrecipes.bench.report.Summary;
 import dev.zkrecipes.bench.runner.BenchServer;
 import dev.zkrecipes.bench.runner.BenchServer.Counts;
 import dev.zkrecipes.bench.runner.ClientMeter;
@@ -23,7 +22,6 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -45,13 +43,11 @@ final class Comparison implements AutoCloseable {
 
     private final Map<Store, RemoteJvm<BenchServer>> servers = new EnumMap<>(Store.class);
     private final Effort effort;
-    private final Set<Contender> invited;
     private final Consumer<String> progress;
     private int sites;
 
-    Comparison(Effort effort, Set<Contender> invited, Consumer<String> progress) {
+    Comparison(Effort effort, Consumer<String> progress) {
         this.effort = effort;
-        this.invited = invited;
         this.progress = progress;
     }
 
@@ -62,7 +58,7 @@ final class Comparison implements AutoCloseable {
 
     /** Lets the compilers of both JVMs see each contender, before anything is measured. */
     void start(BenchCase benchCase, Setting setting) throws Exception {
-        for (Contender contender : contenders(benchCase)) {
+        for (Contender contender : benchCase.work().contenders()) {
             progress.accept("starting: " + contender);
             var unused = turn(benchCase, setting, contender, Duration.ZERO, effort.start());
         }
@@ -74,7 +70,7 @@ final class Comparison implements AutoCloseable {
         double roundTrip = roundTripMicros(server.connectString(setting.roundTripMillis()), PINGS);
         Map<Contender, List<Map<Metric, Double>>> figures = new EnumMap<>(Contender.class);
         for (int round = 1 - effort.discarded(); round <= effort.rounds(); round++) {
-            for (Contender contender : order(contenders(benchCase), round)) {
+            for (Contender contender : order(benchCase.work().contenders(), round)) {
                 Map<Metric, Double> turn = turn(benchCase, setting, contender, effort.warmUp(), effort.window());
                 if (round >= 1) {
                     figures.computeIfAbsent(contender, any -> new ArrayList<>()).add(turn);
@@ -83,10 +79,6 @@ final class Comparison implements AutoCloseable {
         }
         server.tidy();
         return new Result(benchCase, setting, roundTrip, figures);
-    }
-
-    private List<Contender> contenders(BenchCase benchCase) {
-        return benchCase.work().contenders().stream().filter(invited::contains).toList();
     }
 
     /** The order of turns: every other round is backwards, so that no contender always follows the same one. */

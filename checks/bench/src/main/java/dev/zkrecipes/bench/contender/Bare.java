@@ -48,38 +48,19 @@ public final class Bare implements LockClient {
     @Override
     public Cycle cycle(Work work, int size, String path) throws Exception {
         ZooKeeper zooKeeper = handle();
-        List<String> paths = work == Work.MULTI_LOCK ? Work.paths(path, size) : List.of(path);
-        for (String each : paths) {
-            makeNodes(zooKeeper, each);
-        }
+        makeNodes(zooKeeper, path);
         return switch (work) {
             case CONTENDED, HANDOFF -> () -> acquire(path).release();
-            case MULTI_LOCK -> transaction(zooKeeper, paths);
             case NEW_PATH -> newPaths(zooKeeper, Work.newPaths(path));
-            default -> pair(zooKeeper, path + "/lock-", work != Work.BACKGROUND);
+            default -> pair(zooKeeper, path + "/lock-");
         };
     }
 
     /** A create and a delete, without looking for others in front. */
-    private static Cycle pair(ZooKeeper zooKeeper, String prefix, boolean awaited) {
+    private static Cycle pair(ZooKeeper zooKeeper, String prefix) {
         return () -> {
             String node = zooKeeper.create(prefix, NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
-            return awaited
-                    ? () -> zooKeeper.delete(node, -1)
-                    : () -> zooKeeper.delete(node, -1, (rc, path, context) -> {}, null);
-        };
-    }
-
-    /** Nodes below several paths, in one transaction each way. */
-    private static Cycle transaction(ZooKeeper zooKeeper, List<String> paths) {
-        List<Op> creates = paths.stream()
-                .map(path -> Op.create(path + "/lock-", NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL))
-                .toList();
-        return () -> {
-            List<Op> deletes = zooKeeper.multi(creates).stream()
-                    .map(made -> Op.delete(((OpResult.CreateResult) made).getPath(), -1))
-                    .toList();
-            return () -> zooKeeper.multi(deletes);
+            return () -> zooKeeper.delete(node, -1);
         };
     }
 
@@ -104,7 +85,7 @@ public final class Bare implements LockClient {
     }
 
     /** Makes a node and those above it. */
-    public static void makeNodes(ZooKeeper zooKeeper, String path) throws KeeperException, InterruptedException {
+    private static void makeNodes(ZooKeeper zooKeeper, String path) throws KeeperException, InterruptedException {
         for (int end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
             makeNode(zooKeeper, path.substring(0, end));
         }

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Locale;
 
 /** A contender. */
-public enum Contender {
+public enum Contender implements Subject {
     /** This library. */
     OURS("zkrecipes"),
     /** Apache Curator. */
@@ -22,12 +22,12 @@ public enum Contender {
         this.title = title;
     }
 
-    /** The name on pages for users. */
+    @Override
     public String title() {
         return title;
     }
 
-    /** Opens a session. Its first request waits for the connection. */
+    @Override
     public LockClient connect(String connectString, Duration sessionTimeout) throws IOException {
         return switch (this) {
             case OURS -> new Ours(connectString, sessionTimeout);

@@ -7,24 +7,28 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
 /** This library's recipes. Before each write, a holder asks its lease. */
-public final class Ours implements LockClient {
+public class Ours implements LockClient {
     /** Longer than any turn. */
     private static final Duration KEEP = Duration.ofHours(1);
 
     private final ZooKeeperClient client;
 
-    Ours(String connectString, Duration sessionTimeout) {
+    /** Opens a session. */
+    public Ours(String connectString, Duration sessionTimeout) {
         client = ZooKeeperClient.builder()
                 .connectString(connectString)
                 .sessionTimeout(sessionTimeout)
@@ -49,6 +53,11 @@ public final class Ours implements LockClient {
         return lock::acquire;
     }
 
+    /** The client of all its locks. */
+    protected ZooKeeperClient client() {
+        return client;
+    }
+
     /** A mutex of this client. */
     public InterProcessMutex mutex(String path) {
         return new InterProcessMutex(client, path);
@@ -56,10 +65,20 @@ public final class Ours implements LockClient {
 
     @Override
     public Turn acquire(String path) throws InterruptedException {
-        Lease lease = mutex(path).acquire();
+        return turn(mutex(path).acquire(), path, false);
+    }
+
+    /** What a lease says of itself and of its node below a path. One that is lost already is closed. */
+    public static Turn turn(Lease lease, String path, boolean isShared) {
         try {
-            Op guard = lease.guard();
-            return new Turn(guard.getPath(), lease.fencingToken(), guard, lease::isValid, lease);
+            List<Op> guards = MultiLease.guardsOf(lease);
+            String node = guards.stream()
+                    .map(Op::getPath)
+                    .filter(each -> each.startsWith(path + "/"))
+                    .findFirst()
+                    .orElseThrow();
+            long token = Objects.requireNonNull(MultiLease.tokensOf(lease).get(path));
+            return new Turn(node, isShared, token, guards, lease::isValid, lease);
         } catch (LockLostException e) {
             lease.close();
             throw e;

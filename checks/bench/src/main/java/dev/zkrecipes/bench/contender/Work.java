@@ -32,13 +32,13 @@ public enum Work {
     WAITERS;
 
     /**
-     * Who takes part: the bare client has no re-entrant lock, and Curator neither waiters without a thread nor a lock
-     * that is kept.
+     * Who takes part: the bare client has no multi-lock, no re-entrant lock and no release in background, and Curator
+     * neither waiters without a thread nor a lock that is kept.
      */
     public List<Contender> contenders() {
         return switch (this) {
             case WAITERS, KEPT -> List.of(Contender.OURS);
-            case REENTRANT -> List.of(Contender.OURS, Contender.CURATOR);
+            case BACKGROUND, MULTI_LOCK, REENTRANT -> List.of(Contender.OURS, Contender.CURATOR);
             default -> List.of(Contender.values());
         };
     }

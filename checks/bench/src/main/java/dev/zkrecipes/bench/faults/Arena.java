@@ -5,38 +5,44 @@ package dev.zkrecipes.bench.faults;
 
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.LockClient;
+import dev.zkrecipes.bench.contender.Subject;
 import dev.zkrecipes.bench.faults.FaultPlan.Step;
+import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import dev.zkrecipes.bench.runner.RemoteJvm;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.ServerRole;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import dev.zkrecipes.test.internal.FrozenJvm;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.rmi.NoSuchObjectException;
 import java.rmi.server.UnicastRemoteObject;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
+import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
- * Three servers, the processes that use them, and the faults. All contenders run at the same time, on the same
- * servers and in the same processes, so each fault hits all of them.
+ * Three servers, the processes that use them, and the faults. All subjects run at the same time, on the same servers
+ * and in the same processes, so each fault hits all of them.
  */
 final class Arena implements AutoCloseable {
     /** A fault that happened. */
     record Played(Step step, String target, long from, long to) {}
 
-    /** What is left of a contender at the end: threads that were not served, and nodes that nobody needs. */
+    /** What is left of a subject at the end: threads that were not served, and nodes that nobody needs. */
     record Remains(int stuck, int nodes) {}
+
+    /** All that was seen, and what it says about each subject. */
+    record Judgement(Evidence evidence, List<FaultVerdict> verdicts) {}
 
     static final int CLIENTS = 5;
     /** For small JVMs that start quickly: there are eight, and one core or two. */
@@ -44,9 +50,10 @@ final class Arena implements AutoCloseable {
             "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off");
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final Duration LOOK_EVERY = Duration.ofMillis(100);
 
+    private final List<Subject> subjects;
     private final long seed;
+    private final long clocks = wallMinusMonotonic();
     private final Referee.Notebook referee = new Referee.Notebook();
     private final Referee calls = (Referee) RemoteJvm.export(referee);
     private final ZooKeeperEnsemble ensemble;
@@ -57,13 +64,15 @@ final class Arena implements AutoCloseable {
     /**
      * Starts the servers and the clients.
      *
+     * @param seed of the faults, and of how long the holders stay
      * @param syncLimit after how many ticks of silence a follower and its leader give each other up
      */
-    Arena(long seed, int syncLimit) throws Exception {
+    Arena(List<? extends Subject> subjects, long seed, int syncLimit) throws Exception {
+        this.subjects = List.copyOf(subjects);
         this.seed = seed;
         ensemble = ZooKeeperEnsemble.start(List.of("tickTime=400", "initLimit=10", "syncLimit=" + syncLimit));
         Runtime.getRuntime().addShutdownHook(new Thread(this::abandon));
-        makeNodes(ensemble.connectString());
+        makeNodes(ensemble.connectString(), subjects);
         for (int client = 0; client < CLIENTS; client++) {
             clients.add(start(client));
         }
@@ -73,17 +82,17 @@ final class Arena implements AutoCloseable {
      * The lock paths are not containers: the numbers of nodes, which are tokens, would begin again when one is
      * removed.
      */
-    static void makeNodes(String connectString) throws Exception {
+    static void makeNodes(String connectString, List<? extends Subject> subjects) throws Exception {
         LockClient client = Contender.BARE.connect(connectString, FaultClient.SESSION);
         try {
             ZooKeeper zooKeeper = client.handle();
             make(zooKeeper, "/faults", "");
             make(zooKeeper, "/counters", "");
-            for (Contender contender : Contender.values()) {
-                make(zooKeeper, "/faults/" + contender, "");
+            for (Subject subject : subjects) {
+                make(zooKeeper, "/faults/" + subject, "");
                 for (int lock = 0; lock < FaultClient.LOCKS; lock++) {
-                    make(zooKeeper, FaultClient.Threads.path(contender, lock), "");
-                    make(zooKeeper, FaultClient.Threads.counter(contender, lock), "0");
+                    make(zooKeeper, FaultClient.Threads.path(subject, lock), subject.pathData());
+                    make(zooKeeper, FaultClient.Threads.counter(subject, lock), "0");
                 }
             }
         } finally {
@@ -103,8 +112,27 @@ final class Arena implements AutoCloseable {
         String name = client + 1 + "." + ++started;
         long seedOfClient = seed + 1_000L * client;
         Referee calls = this.calls;
+        List<Subject> subjects = this.subjects;
         return RemoteJvm.start(
-                OPTIONS, () -> new FaultClient.Threads(name, calls, connectString, FaultClient.SESSION, seedOfClient));
+                OPTIONS,
+                () -> new FaultClient.Threads(name, subjects, calls, connectString, FaultClient.SESSION, seedOfClient));
+    }
+
+    /** Plays faults for so long, one after the other, and says which. */
+    void playFor(Duration length, PrintWriter text) throws Exception {
+        FaultPlan plan = new FaultPlan(seed);
+        long begun = System.nanoTime();
+        text.println("seed " + seed);
+        while (System.nanoTime() - begun < length.toNanos()) {
+            Played fault = play(plan.next());
+            text.printf(
+                    "%6.1f s: %s, for %.1f s: %s%n",
+                    (fault.from() - begun) / 1e9,
+                    fault.target(),
+                    (fault.to() - fault.from()) / 1e9,
+                    fault.step().kind().description());
+            text.flush();
+        }
     }
 
     /** Does it, undoes it, and waits until the servers have found each other again. */
@@ -155,7 +183,7 @@ final class Arena implements AutoCloseable {
         if (step.kind() == FaultPlan.Kind.KILL_CLIENT) {
             clients.set(client, start(client)); // how long a JVM takes to start is not the fault's
         }
-        await(LIMIT, () -> ensemble.followers().size() == servers.size() - 1);
+        ensemble.awaitComplete();
         return done;
     }
 
@@ -168,28 +196,24 @@ final class Arena implements AutoCloseable {
         return List.copyOf(played);
     }
 
-    Referee.Notebook referee() {
-        return referee;
-    }
-
     /**
-     * Without faults: has every thread take its lock once more, counts what is left, and ends the clients and
-     * servers.
+     * Without faults: has every thread take its lock once more, counts what is left, ends the clients and servers, and
+     * judges.
      */
-    Map<Contender, Remains> finish() throws Exception {
+    Judgement finish() throws Exception {
         for (RemoteJvm<FaultClient> client : clients) {
             client.object().finish();
         }
-        Map<Contender, Remains> remains = new EnumMap<>(Contender.class);
+        List<Remains> remains = new ArrayList<>();
         int threads = CLIENTS * FaultClient.LOCKS;
-        await(LIMIT, () -> Stream.of(Contender.values()).allMatch(each -> referee.served(each) == threads));
+        await(LIMIT, () -> subjects.stream().allMatch(each -> referee.served(each) == threads));
         LockClient observer = Contender.BARE.connect(ensemble.connectString(), FaultClient.SESSION);
         try {
             ZooKeeper zooKeeper = observer.handle();
-            for (Contender contender : Contender.values()) {
+            for (Subject subject : subjects) {
                 // This library looks for the nodes of lost requests for up to 7.5 session time-outs.
-                await(FaultClient.SESSION.multipliedBy(10), () -> nodes(zooKeeper, contender) == 0);
-                remains.put(contender, new Remains(threads - referee.served(contender), nodes(zooKeeper, contender)));
+                await(FaultClient.SESSION.multipliedBy(10), () -> nodes(zooKeeper, subject) == 0);
+                remains.add(new Remains(threads - referee.served(subject), nodes(zooKeeper, subject)));
             }
         } finally {
             observer.close();
@@ -198,34 +222,42 @@ final class Arena implements AutoCloseable {
             client.object().close();
         }
         ensemble.servers().forEach(EnsembleServer::kill);
-        return remains;
+        long tolerance = TimeUnit.MILLISECONDS.toNanos(3) + Math.abs(wallMinusMonotonic() - clocks);
+        Evidence evidence = referee.evidence(serverLog(), tolerance);
+        List<FaultVerdict> verdicts = new ArrayList<>();
+        for (Subject subject : subjects) {
+            Remains left = remains.get(verdicts.size());
+            verdicts.add(new FaultVerdict(subject, evidence, referee.failures(subject), left));
+        }
+        return new Judgement(evidence, verdicts);
     }
 
-    private static int nodes(ZooKeeper zooKeeper, Contender contender) throws KeeperException, InterruptedException {
+    private static long wallMinusMonotonic() {
+        return TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
+    }
+
+    private static int nodes(ZooKeeper zooKeeper, Subject subject) throws KeeperException, InterruptedException {
         int nodes = 0;
         for (int lock = 0; lock < FaultClient.LOCKS; lock++) {
-            String path = FaultClient.Threads.path(contender, lock);
+            String path = FaultClient.Threads.path(subject, lock);
             zooKeeper.sync(path);
             nodes += zooKeeper.getChildren(path, false).size();
         }
         return nodes;
     }
 
-    /** What the servers did; after {@link #finish}. */
-    ServerLog serverLog(long wallMinusMonotonic) throws IOException {
+    private ServerLog serverLog() throws IOException {
         return ServerLog.read(
-                ensemble.servers().stream().map(EnsembleServer::dataDirectory).toList(), wallMinusMonotonic);
+                ensemble.servers().stream().map(EnsembleServer::dataDirectory).toList(), clocks);
     }
 
-    private static boolean await(Duration limit, Callable<Boolean> condition) throws Exception {
-        long begun = System.nanoTime();
-        while (!condition.call()) {
-            if (System.nanoTime() - begun > limit.toNanos()) {
-                return false;
-            }
-            Thread.sleep(LOOK_EVERY.toMillis());
+    /** Returns when the time is up, too: what is missing then is counted. */
+    private static void await(Duration limit, Callable<Boolean> condition) {
+        try {
+            Awaitility.await().atMost(limit).until(condition);
+        } catch (ConditionTimeoutException e) {
+            // The verdict says it.
         }
-        return true;
     }
 
     /** After Ctrl-C, too, and with processes that are stopped. */

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.bench.faults;
 
-import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.LockClient;
 import dev.zkrecipes.bench.contender.LockClient.Turn;
+import dev.zkrecipes.bench.contender.Subject;
 import dev.zkrecipes.bench.faults.Referee.Counter;
 import dev.zkrecipes.bench.faults.Tenure.Outcome;
 import dev.zkrecipes.bench.faults.Tenure.Span;
@@ -24,12 +24,12 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A process with one session of each contender, so that a stop or a kill hits all of them at the same moment. A
+ * A process with one session of each subject, so that a stop or a kill hits all of them at the same moment. A
  * thread for each lock of each takes it again and again, and adds one to a counter of each store.
  */
 interface FaultClient extends Remote {
     Duration SESSION = Duration.ofSeconds(4);
-    /** Of each contender. */
+    /** Of each subject. */
     int LOCKS = 3;
 
     /** Each thread takes its lock once more, and ends. */
@@ -55,31 +55,37 @@ interface FaultClient extends Remote {
         private final List<LockClient> clients = new ArrayList<>();
         private volatile boolean finishing;
 
-        Threads(String name, Referee referee, String connectString, Duration sessionTimeout, long seed)
+        Threads(
+                String name,
+                List<? extends Subject> subjects,
+                Referee referee,
+                String connectString,
+                Duration sessionTimeout,
+                long seed)
                 throws Exception {
             this.name = name;
             this.referee = referee;
             referee.begun(System.nanoTime());
-            for (Contender contender : Contender.values()) {
-                LockClient client = contender.connect(connectString, sessionTimeout);
+            for (Subject subject : subjects) {
+                LockClient client = subject.connect(connectString, sessionTimeout);
                 clients.add(client);
                 for (int lock = 0; lock < LOCKS; lock++) {
                     int number = lock;
-                    Random random = new Random(seed + lock); // all contenders stay equally long
-                    Thread thread = new Thread(() -> work(contender, client, number, random), contender + "-" + lock);
+                    Random random = new Random(seed + lock); // all subjects stay equally long
+                    Thread thread = new Thread(() -> work(subject, client, number, random), subject + "-" + lock);
                     thread.setDaemon(true);
                     thread.start();
                 }
             }
         }
 
-        static String path(Contender contender, int lock) {
-            return "/faults/" + contender + "/" + lock;
+        static String path(Subject subject, int lock) {
+            return "/faults/" + subject + "/" + lock;
         }
 
         /** The counter of a lock for guarded writes. */
-        static String counter(Contender contender, int lock) {
-            return "/counters/" + contender + "-" + lock;
+        static String counter(Subject subject, int lock) {
+            return "/counters/" + subject + "-" + lock;
         }
 
         @Override
@@ -94,32 +100,32 @@ interface FaultClient extends Remote {
             }
         }
 
-        private void work(Contender contender, LockClient client, int lock, Random random) {
+        private void work(Subject subject, LockClient client, int lock, Random random) {
             try {
                 boolean last = false;
                 while (!last) {
                     last = finishing;
                     try {
                         int most = random.nextInt(LONG_ONE_IN) == 0 ? LONG_STAY_MILLIS : STAY_MILLIS;
-                        takeTurn(contender, client, lock, LEAST_STAY_MILLIS + random.nextInt(most));
+                        takeTurn(subject, client, lock, LEAST_STAY_MILLIS + random.nextInt(most));
                     } catch (RemoteException | InterruptedException e) {
                         throw e;
                     } catch (Exception e) {
-                        referee.failed(contender);
+                        referee.failed(subject);
                         Thread.sleep(STAY_MILLIS);
                         last = false;
                     }
                 }
-                referee.served(contender, name + " " + lock);
+                referee.served(subject, name + " " + lock);
             } catch (RemoteException | InterruptedException e) {
                 throw new IllegalStateException("the run has ended", e);
             }
         }
 
-        private void takeTurn(Contender contender, LockClient client, int lock, int stayMillis) throws Exception {
+        private void takeTurn(Subject subject, LockClient client, int lock, int stayMillis) throws Exception {
             long asked = System.nanoTime();
-            Turn turn = client.acquire(path(contender, lock));
-            Tenure tenure = Tenure.begun(contender, lock, name, turn, asked);
+            Turn turn = client.acquire(path(subject, lock));
+            Tenure tenure = Tenure.begun(subject, lock, name, turn, asked);
             try {
                 referee.note(tenure);
                 List<Span> believed = new ArrayList<>();
@@ -133,19 +139,24 @@ interface FaultClient extends Remote {
         private List<Outcome> holdAndWrite(
                 Tenure tenure, LockClient client, Turn turn, List<Span> believed, int stayMillis)
                 throws RemoteException, InterruptedException {
-            Counter any = new Counter(tenure.contender(), tenure.lock(), false);
-            Counter checked = new Counter(tenure.contender(), tenure.lock(), true);
+            Subject subject = tenure.subject();
+            if (turn.isShared()) {
+                ask(turn, believed, finishing ? 0 : stayMillis);
+                return Tenure.NOTHING_WRITTEN;
+            }
+            Counter any = new Counter(subject, tenure.lock(), false);
+            Counter checked = new Counter(subject, tenure.lock(), true);
             long value = referee.read(any, turn.token());
             long checkedValue = referee.read(checked, turn.token());
             ask(turn, believed, finishing ? 0 : stayMillis);
-            if (!isBelieved(turn, believed)) {
+            if (!isBelieved(turn, believed) && !subject.isCareless()) {
                 return Tenure.NOTHING_WRITTEN;
             }
             ask(turn, believed, ON_THE_WAY_MILLIS); // only to know: the writes are made
             return List.of(
                     write(any, turn, value),
                     write(checked, turn, checkedValue),
-                    writeGuarded(client, turn, counter(tenure.contender(), tenure.lock())));
+                    writeGuarded(client, turn, counter(subject, tenure.lock())));
         }
 
         private static void ask(Turn turn, List<Span> believed, long millis) {
@@ -182,7 +193,9 @@ interface FaultClient extends Remote {
                     String next = Long.parseLong(text.split(" ", -1)[0]) + 1 + " " + turn.node();
                     byte[] data = next.getBytes(StandardCharsets.US_ASCII);
                     try {
-                        handle.multi(List.of(turn.guard(), Op.setData(counter, data, stat.getVersion())));
+                        List<Op> ops = new ArrayList<>(turn.guards());
+                        ops.add(Op.setData(counter, data, stat.getVersion()));
+                        handle.multi(ops);
                         return Outcome.DONE;
                     } catch (KeeperException.BadVersionException e) {
                         handle.sync(counter); // the read came from a server that was behind

@@ -4,9 +4,10 @@
 package dev.zkrecipes.bench.faults;
 
 import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Subject;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import dev.zkrecipes.bench.faults.ServerLog.Life;
-import dev.zkrecipes.bench.report.Table;
+import dev.zkrecipes.bench.runner.Table;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,16 +25,16 @@ final class FaultReport {
     private final List<Arena.Played> faults;
     private final long begun;
 
-    FaultReport(Evidence evidence, List<FaultVerdict> verdicts, List<Arena.Played> faults, long begun) {
-        this.evidence = evidence;
-        this.verdicts = verdicts;
+    FaultReport(Arena.Judgement judgement, List<Arena.Played> faults, long begun) {
+        this.evidence = judgement.evidence();
+        this.verdicts = judgement.verdicts();
         this.faults = faults;
         this.begun = begun;
     }
 
     /** The bare client has the lock of the textbook. */
-    private static String name(Contender contender) {
-        return contender == Contender.BARE ? "textbook" : contender.title();
+    private static String name(Subject subject) {
+        return subject == Contender.BARE ? "textbook" : subject.title();
     }
 
     /** Writes them all. */
@@ -62,7 +63,7 @@ final class FaultReport {
     }
 
     private Table results() {
-        Table table = new Table(row("counted", each -> name(each.contender())).toList());
+        Table table = new Table(row("counted", each -> name(each.subject())).toList());
         verdicts.stream()
                 .flatMap(verdict -> verdict.figures().keySet().stream())
                 .distinct()
@@ -84,7 +85,7 @@ final class FaultReport {
                 .forEach(each -> {
                     Life life = evidence.log().lives().get(each.node()); // null if no server has logged it
                     table.add(
-                            name(each.contender()),
+                            name(each.subject()),
                             each.lock(),
                             each.client(),
                             each.token(),

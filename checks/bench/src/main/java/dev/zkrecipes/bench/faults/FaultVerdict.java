@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.bench.faults;
 
-import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Subject;
 import dev.zkrecipes.bench.faults.Referee.Counter;
 import dev.zkrecipes.bench.faults.Referee.State;
 import dev.zkrecipes.bench.faults.ServerLog.GuardedWrite;
@@ -16,9 +16,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** Compares what the holders of one contender say with what the servers and the stores have. */
+/** Compares what the holders of one subject say with what the servers and the stores have. */
 final class FaultVerdict {
     /**
      * What there is to judge by.
@@ -41,6 +43,7 @@ final class FaultVerdict {
     record Overlap(Tenure believer, Tenure holder, long nanos) {}
 
     private static final String NO_LOG = "nodes that the servers' logs do not have";
+    private static final String FORGOTTEN = "guarded writes acknowledged that the servers' logs do not have";
 
     /**
      * What no lock may do that promises exclusion, truth, tokens and guards. Stale writes without these are not among
@@ -56,9 +59,10 @@ final class FaultVerdict {
             "increments lost with guards",
             "threads not served at the end",
             "nodes left at the end",
-            NO_LOG);
+            NO_LOG,
+            FORGOTTEN);
 
-    private final Contender contender;
+    private final Subject subject;
     private final Evidence evidence;
     private final Map<Integer, List<Tenure>> tenures;
     private final List<Overlap> overlaps = new ArrayList<>();
@@ -66,11 +70,11 @@ final class FaultVerdict {
     private final Map<String, Double> figures = new LinkedHashMap<>();
     private long longestPause;
 
-    FaultVerdict(Contender contender, Evidence evidence, int failures, Arena.Remains remains) {
-        this.contender = contender;
+    FaultVerdict(Subject subject, Evidence evidence, int failures, Arena.Remains remains) {
+        this.subject = subject;
         this.evidence = evidence;
         tenures = evidence.tenures.stream()
-                .filter(tenure -> tenure.contender() == contender)
+                .filter(tenure -> tenure.subject().equals(subject))
                 .sorted(Comparator.comparingLong(Tenure::token))
                 .collect(Collectors.groupingBy(Tenure::lock));
         count("grants", tenures.values().stream().mapToInt(List::size).sum());
@@ -90,7 +94,7 @@ final class FaultVerdict {
         count("stale writes accepted with a token", stale(true));
         count("increments lost with tokens", lost(true));
         count("writes refused by guard, or with the session", writes(2, Outcome.REFUSED));
-        tenures.keySet().forEach(this::judgeGuardedWrites);
+        tenures.forEach(this::judgeGuardedWrites);
         count("calls that failed", failures);
         count("threads not served at the end", remains.stuck());
         count("nodes left at the end", remains.nodes());
@@ -125,9 +129,12 @@ final class FaultVerdict {
         figures.put("longest time without a grant, s", longestPause / 1e9);
     }
 
-    /** Nobody may be told of a grant while a node in front of its own is there. */
+    /**
+     * Nobody may be told of a grant while a node in front of its own is there. A reader may, and is not judged: the log
+     * does not say which nodes in front are those of readers.
+     */
     private void judgeGrants(int lock, List<Tenure> ofLock) {
-        String folder = FaultClient.Threads.path(contender, lock) + "/";
+        String folder = FaultClient.Threads.path(subject, lock) + "/";
         Map<String, Tenure> byNode = new HashMap<>();
         ofLock.forEach(tenure -> byNode.put(tenure.node(), tenure));
         List<Life> queue = evidence.log.lives().values().stream()
@@ -138,7 +145,7 @@ final class FaultVerdict {
         int early = 0;
         for (Life life : queue) {
             Tenure tenure = byNode.remove(life.node());
-            if (tenure != null && lastDeletion > tenure.granted() + evidence.tolerance) {
+            if (tenure != null && !tenure.isShared() && lastDeletion > tenure.granted() + evidence.tolerance) {
                 early++;
             }
             lastDeletion = Math.max(lastDeletion, life.deletedAt());
@@ -151,19 +158,24 @@ final class FaultVerdict {
 
     private void judgeBeliefs(List<Tenure> ofLock) {
         Tenure next = null;
+        Tenure nextWriter = null;
         for (int i = ofLock.size() - 1; i >= 0; i--) {
             Tenure tenure = ofLock.get(i);
-            if (next != null && tenure.lastBelieved() > next.granted()) {
-                long told = next.granted();
+            Tenure rival = tenure.isShared() ? nextWriter : next;
+            if (rival != null && tenure.lastBelieved() > rival.granted()) {
                 long awake = tenure.believed().stream()
-                        .mapToLong(span -> span.after(told))
+                        .mapToLong(span -> span.after(rival.granted()))
                         .sum();
-                overlaps.add(new Overlap(tenure, next, awake));
+                overlaps.add(new Overlap(tenure, rival, awake));
             }
-            if (next == null || tenure.granted() < next.granted()) {
-                next = tenure; // the first that was told, of those that come later
-            }
+            next = firstTold(tenure, next);
+            nextWriter = tenure.isShared() ? nextWriter : firstTold(tenure, nextWriter);
         }
+    }
+
+    /** Of one and those that come later. */
+    private static Tenure firstTold(Tenure tenure, @Nullable Tenure later) {
+        return later == null || tenure.granted() < later.granted() ? tenure : later;
     }
 
     private void judgeTokens(List<Tenure> ofLock) {
@@ -186,7 +198,7 @@ final class FaultVerdict {
 
     private long stale(boolean checksTokens) {
         return evidence.staleWrites.stream()
-                .filter(counter -> counter.contender() == contender)
+                .filter(counter -> counter.subject().equals(subject))
                 .filter(counter -> counter.checksTokens() == checksTokens)
                 .count();
     }
@@ -194,15 +206,15 @@ final class FaultVerdict {
     /** Increments that were accepted and are not in the value. */
     private long lost(boolean checksTokens) {
         return evidence.counters.entrySet().stream()
-                .filter(each -> each.getKey().contender() == contender)
+                .filter(each -> each.getKey().subject().equals(subject))
                 .filter(each -> each.getKey().checksTokens() == checksTokens)
                 .mapToLong(each -> each.getValue().accepted() - each.getValue().value())
                 .sum();
     }
 
-    private void judgeGuardedWrites(int lock) {
+    private void judgeGuardedWrites(int lock, List<Tenure> ofLock) {
         List<GuardedWrite> writes = evidence.log.guardedWrites().stream()
-                .filter(write -> write.counter().equals(FaultClient.Threads.counter(contender, lock)))
+                .filter(write -> write.counter().equals(FaultClient.Threads.counter(subject, lock)))
                 .toList();
         count(
                 "stale writes committed with a guard",
@@ -214,6 +226,13 @@ final class FaultVerdict {
                 writes.isEmpty()
                         ? 0
                         : writes.size() - writes.get(writes.size() - 1).value());
+        Set<String> writers = writes.stream().map(GuardedWrite::node).collect(Collectors.toSet());
+        long forgotten = ofLock.stream()
+                .filter(tenure -> tenure.writes().get(2) == Outcome.DONE && !writers.contains(tenure.node()))
+                .count();
+        if (forgotten > 0) {
+            count(FORGOTTEN, forgotten);
+        }
     }
 
     /** All that was counted, by name; what does not occur is missing. */
@@ -224,8 +243,8 @@ final class FaultVerdict {
         return text;
     }
 
-    Contender contender() {
-        return contender;
+    Subject subject() {
+        return subject;
     }
 
     List<Overlap> overlaps() {

@@ -4,17 +4,14 @@
 package dev.zkrecipes.bench.faults;
 
 import dev.zkrecipes.bench.contender.Contender;
-import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import dev.zkrecipes.bench.runner.Machine;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,46 +61,20 @@ public final class Faults implements Callable<Integer> {
         PrintWriter text = spec.commandLine().getOut();
         double load = Machine.load();
         long begun = System.nanoTime();
-        long clocks = wallMinusMonotonic();
-        try (Arena arena = new Arena(seed, syncLimit)) {
-            play(arena, text);
-            Map<Contender, Arena.Remains> remains = arena.finish();
-            long tolerance = TimeUnit.MILLISECONDS.toNanos(3) + Math.abs(wallMinusMonotonic() - clocks);
-            Evidence evidence = arena.referee().evidence(arena.serverLog(clocks), tolerance);
-            List<FaultVerdict> verdicts = new ArrayList<>();
-            remains.forEach((contender, left) -> verdicts.add(
-                    new FaultVerdict(contender, evidence, arena.referee().failures(contender), left)));
+        try (Arena arena = new Arena(List.of(Contender.values()), seed, syncLimit)) {
+            arena.playFor(Duration.ofMillis((long) (minutes * 60_000)), text);
+            Arena.Judgement judgement = arena.finish();
             Files.createDirectories(out);
-            new FaultReport(evidence, verdicts, arena.played(), begun).write(out, machine(load));
+            new FaultReport(judgement, arena.played(), begun).write(out, machine(load));
             text.println(Files.readString(out.resolve("report.md")));
-            List<String> violations = verdicts.stream()
-                    .filter(each -> each.contender() == Contender.OURS)
+            List<String> violations = judgement.verdicts().stream()
+                    .filter(each -> each.subject() == Contender.OURS)
                     .flatMap(each -> each.violations().stream())
                     .toList();
             violations.forEach(each -> text.println("zkrecipes broke a promise: " + each));
             text.flush();
             return violations.isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;
         }
-    }
-
-    private void play(Arena arena, PrintWriter text) throws Exception {
-        FaultPlan plan = new FaultPlan(seed);
-        long begun = System.nanoTime();
-        text.println("seed " + seed);
-        while (System.nanoTime() - begun < minutes * TimeUnit.MINUTES.toNanos(1)) {
-            Arena.Played played = arena.play(plan.next());
-            text.printf(
-                    "%6.1f s: %s, for %.1f s: %s%n",
-                    (played.from() - begun) / 1e9,
-                    played.target(),
-                    (played.to() - played.from()) / 1e9,
-                    played.step().kind().description());
-            text.flush();
-        }
-    }
-
-    private static long wallMinusMonotonic() {
-        return TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
     }
 
     private String machine(double load) {

@@ -3,13 +3,12 @@
 
 package dev.zkrecipes.bench.faults;
 
-import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.contender.Subject;
 import dev.zkrecipes.bench.faults.FaultVerdict.Evidence;
 import java.io.Serializable;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,10 +32,10 @@ interface Referee extends Remote {
     void note(Tenure tenure) throws RemoteException;
 
     /** A call of a library failed. */
-    void failed(Contender contender) throws RemoteException;
+    void failed(Subject subject) throws RemoteException;
 
     /** A thread took its lock once more at the end. */
-    void served(Contender contender, String thread) throws RemoteException;
+    void served(Subject subject, String thread) throws RemoteException;
 
     /** A counter's value, or {@link #REFUSED}. */
     long read(Counter counter, long token) throws RemoteException;
@@ -44,8 +43,8 @@ interface Referee extends Remote {
     /** Sets it, and returns the value, or {@link #REFUSED}. */
     long write(Counter counter, long token, long value) throws RemoteException;
 
-    /** A counter: that of a lock of a contender, and whether it checks tokens. */
-    record Counter(Contender contender, int lock, boolean checksTokens) implements Serializable {}
+    /** A counter: that of a lock of a subject, and whether it checks tokens. */
+    record Counter(Subject subject, int lock, boolean checksTokens) implements Serializable {}
 
     /** What became of a counter; {@code accepted} writes should have made it this large. */
     record State(long value, long greatestToken, long accepted) {}
@@ -55,8 +54,8 @@ interface Referee extends Remote {
         private final Map<String, Tenure> tenures = new HashMap<>();
         private final Map<Counter, State> counters = new HashMap<>();
         private final List<Counter> staleWrites = new ArrayList<>();
-        private final Map<Contender, Integer> failures = new EnumMap<>(Contender.class);
-        private final Map<Contender, Set<String>> served = new EnumMap<>(Contender.class);
+        private final Map<Subject, Integer> failures = new HashMap<>();
+        private final Map<Subject, Set<String>> served = new HashMap<>();
 
         @Override
         public synchronized void begun(long nanoTime) {
@@ -71,13 +70,13 @@ interface Referee extends Remote {
         }
 
         @Override
-        public synchronized void failed(Contender contender) {
-            failures.merge(contender, 1, Integer::sum);
+        public synchronized void failed(Subject subject) {
+            failures.merge(subject, 1, Integer::sum);
         }
 
         @Override
-        public synchronized void served(Contender contender, String thread) {
-            served.computeIfAbsent(contender, any -> new HashSet<>()).add(thread);
+        public synchronized void served(Subject subject, String thread) {
+            served.computeIfAbsent(subject, any -> new HashSet<>()).add(thread);
         }
 
         @Override
@@ -108,12 +107,12 @@ interface Referee extends Remote {
                     List.copyOf(tenures.values()), log, Map.copyOf(counters), List.copyOf(staleWrites), tolerance);
         }
 
-        synchronized int failures(Contender contender) {
-            return failures.getOrDefault(contender, 0);
+        synchronized int failures(Subject subject) {
+            return failures.getOrDefault(subject, 0);
         }
 
-        synchronized int served(Contender contender) {
-            return served.getOrDefault(contender, Set.of()).size();
+        synchronized int served(Subject subject) {
+            return served.getOrDefault(subject, Set.of()).size();
         }
     }
 }

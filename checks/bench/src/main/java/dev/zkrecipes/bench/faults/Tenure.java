@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.bench.faults;
 
-import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.LockClient.Turn;
+import dev.zkrecipes.bench.contender.Subject;
 import java.io.Serializable;
 import java.util.Collections;
 import java.util.List;
@@ -14,6 +14,7 @@ import java.util.List;
  *
  * @param lock the number of the lock
  * @param client the process
+ * @param isShared whether others may hold beside it
  * @param token the fencing token
  * @param node the holder's node
  * @param asked when it asked for the lock
@@ -23,9 +24,10 @@ import java.util.List;
  * @param writes what became of the write to the store that takes any, of that with the token, of the guarded one
  */
 record Tenure(
-        Contender contender,
+        Subject subject,
         int lock,
         String client,
+        boolean isShared,
         long token,
         String node,
         long asked,
@@ -36,7 +38,7 @@ record Tenure(
         implements Serializable {
     /** What became of a write. */
     enum Outcome {
-        /** The holder did not try: it knew that it might not hold the lock, or was killed. */
+        /** The holder did not try: it knew that it might not hold the lock, was killed, or only read. */
         HELD_BACK,
         DONE,
         REFUSED,
@@ -71,15 +73,26 @@ record Tenure(
     }
 
     /** One that begins now. */
-    static Tenure begun(Contender contender, int lock, String client, Turn turn, long asked) {
+    static Tenure begun(Subject subject, int lock, String client, Turn turn, long asked) {
         long granted = System.nanoTime();
         return new Tenure(
-                contender, lock, client, turn.token(), turn.node(), asked, granted, List.of(), 0, NOTHING_WRITTEN);
+                subject,
+                lock,
+                client,
+                turn.isShared(),
+                turn.token(),
+                turn.node(),
+                asked,
+                granted,
+                List.of(),
+                0,
+                NOTHING_WRITTEN);
     }
 
     /** This one, as it is known at its end, which is now. */
     Tenure ended(List<Span> spans, List<Outcome> outcomes) {
-        return new Tenure(contender, lock, client, token, node, asked, granted, spans, System.nanoTime(), outcomes);
+        return new Tenure(
+                subject, lock, client, isShared, token, node, asked, granted, spans, System.nanoTime(), outcomes);
     }
 
     /** The last time at which it believed. */

@@ -16,7 +16,7 @@ import java.util.Locale;
 public enum Store {
     /** On a file system in memory, where forcing costs nothing. */
     MEMORY("in memory", Path.of("/dev/shm")),
-    /** In the folder for temporary files; also in place of {@link #MEMORY}, where the system has none. */
+    /** In the folder for temporary files. */
     DISK("on disk", Path.of(System.getProperty("java.io.tmpdir")));
 
     private final String place;
@@ -32,19 +32,10 @@ public enum Store {
         return place;
     }
 
-    /** Whether this machine has it; where not, {@link #DISK} takes its place. */
-    public boolean isThere() {
-        return Files.isWritable(folder);
-    }
-
-    private Path parent() {
-        return isThere() ? folder : DISK.folder;
-    }
-
     /** A new folder, for processes of this one. After Ctrl-C they end, and it is removed. */
     public Path createDirectory() {
         try {
-            Path directory = Files.createTempDirectory(parent(), "zkrecipes-bench-");
+            Path directory = Files.createTempDirectory(folder, "zkrecipes-bench-");
             try {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> abandon(directory)));
             } catch (IllegalStateException e) { // after Ctrl-C: what needs it is not begun any more
@@ -53,7 +44,7 @@ public enum Store {
             }
             return directory;
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot make a folder in " + parent(), e);
+            throw new UncheckedIOException("cannot make a folder in " + folder, e);
         }
     }
 
@@ -78,10 +69,10 @@ public enum Store {
     /** The store on this machine, for readers of the figures. */
     public String describe() {
         try {
-            return "data " + place + ": " + parent() + " ("
-                    + Files.getFileStore(parent()).type() + ")";
+            return "data " + place + ": " + folder + " ("
+                    + Files.getFileStore(folder).type() + ")";
         } catch (IOException e) {
-            return "data " + place + ": " + parent() + " (" + e + ")";
+            return "data " + place + ": " + folder + " (" + e + ")";
         }
     }
 

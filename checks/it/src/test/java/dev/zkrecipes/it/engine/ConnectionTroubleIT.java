@@ -17,7 +17,6 @@ import dev.zkrecipes.test.internal.Soon;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -73,21 +72,6 @@ class ConnectionTroubleIT extends ServerStage {
                         "never since the client was made: the host name of no-such-host.invalid:2181 is unknown:"
                                 + " check its spelling and the name service"))
                 .hasCauseInstanceOf(UnknownHostException.class);
-    }
-
-    @Test
-    @Tag("H106")
-    void closedPort_isNamed() throws IOException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
-        ZooKeeperClient client = client(local(port));
-        assertThat(trouble(
-                        client,
-                        local(port) + " refuses connections, so nothing listens there: check the port, and that the"
-                                + " server runs"))
-                .hasCauseInstanceOf(ConnectException.class);
     }
 
     @Test

@@ -49,7 +49,7 @@ final class HoldingProcess {
     private static void hold(InterProcessMutex mutex) {
         try {
             mutex.acquire();
-            Thread.sleep(Long.MAX_VALUE);
+            Thread.currentThread().join(); // until the process ends
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

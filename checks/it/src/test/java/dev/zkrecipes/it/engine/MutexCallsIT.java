@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.internal.ServerStage;
@@ -89,6 +90,7 @@ class MutexCallsIT extends ServerStage {
         List<ThrowingCallable> calls = List.of(
                 () -> mutex.tryAcquire(Duration.ZERO),
                 mutex::participants,
+                () -> new Revoker(client).request(mutex),
                 lease::verify,
                 () -> client.awaitConnected(Duration.ofSeconds(120)));
         CompletableFuture<Void> refused = new CompletableFuture<>();

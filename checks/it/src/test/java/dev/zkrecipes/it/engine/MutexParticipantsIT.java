@@ -9,9 +9,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
@@ -203,5 +206,36 @@ class MutexParticipantsIT {
         Soon.await().until(below::isValid);
         below.close();
         outer.acquire().close();
+    }
+
+    private static void assertOwners(List<Participant> participants, String... owners) {
+        assertThat(participants).extracting(Participant::owner).containsExactly(owners);
+    }
+
+    @Test
+    void lockOwnerLabel_replacesTheClients() throws Exception {
+        LockOptions named = LockOptions.defaults().withOwnerLabel("nightly report");
+        InterProcessMutex mutex = new InterProcessMutex(anna, path + "/named", named);
+        try (Lease lease = mutex.acquire()) {
+            assertOwners(mutex.participants(), "nightly report");
+            Soon.await().until(lease::isValid);
+        }
+        InterProcessReadWriteLock modes = new InterProcessReadWriteLock(anna, path + "/named-modes", named);
+        try (Lease writing = modes.writeLock().acquire();
+                Lease reading = modes.readLock().acquire()) {
+            assertOwners(modes.readLock().participants(), "nightly report", "nightly report");
+            assertThat(writing.fencingToken()).isEqualTo(reading.fencingToken());
+        }
+        InterProcessMultiLock both = new InterProcessMultiLock(
+                List.of(mutex, new InterProcessMutex(anna, path + "/named-too")),
+                LockOptions.defaults().withOwnerLabel("both"));
+        try (Lease lease = both.acquire()) {
+            assertOwners(both.participants(), "nightly report", "both");
+            lease.verify();
+        }
+        try (Lease plain = new InterProcessMutex(anna, path + "/named").acquire()) {
+            assertOwners(mutex.participants(), "anna");
+            plain.verify();
+        }
     }
 }

@@ -31,9 +31,7 @@ import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.BeforeEach;
@@ -248,27 +246,6 @@ class MutexRevocationIT extends ServerStage {
             lease.verify();
             lease.close();
         }
-    }
-
-    @Test
-    @Tag("H34")
-    void requestOnTheEventThread_isRefused() throws Exception {
-        Lease lease = mutex.acquire();
-        CompletableFuture<Throwable> refused = new CompletableFuture<>();
-        holding.zooKeeper()
-                .orElseThrow()
-                .sync(
-                        path,
-                        (rc, synced, ctx) -> {
-                            try {
-                                revoker.request(mutex);
-                            } catch (Throwable t) {
-                                refused.complete(t);
-                            }
-                        },
-                        null);
-        assertThat(refused.get(120, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
-        lease.close();
     }
 
     // ---- The holder is in trouble.

@@ -5,10 +5,8 @@ package dev.zkrecipes.it.engine;
 
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.FaultProxy;
@@ -18,8 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Locks at the root of a connection, and the nodes of a session that the client has given up. */
 class MutexSessionIT extends ServerStage {
@@ -48,21 +44,6 @@ class MutexSessionIT extends ServerStage {
         waiting.get(120, TimeUnit.SECONDS).close();
         behind.get(120, TimeUnit.SECONDS).close();
         assertThat(server.children(chroot)).isEmpty();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/", "/locks/orders"})
-    @Tag("H56")
-    void missingChroot_isNamedInTheError(String lock) throws Exception {
-        String chroot = "/missing";
-        ZooKeeperClient client = client(settings(server.connectString() + chroot));
-        InterProcessMutex mutex = new InterProcessMutex(client, lock);
-        assertThatThrownBy(mutex::acquire)
-                .isInstanceOf(LockException.class)
-                .hasMessageContaining("chroot")
-                .hasMessageContaining(chroot);
-        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.class).hasMessageContaining(chroot);
-        assertThat(server.nodeExists(chroot)).isFalse();
     }
 
     @Test

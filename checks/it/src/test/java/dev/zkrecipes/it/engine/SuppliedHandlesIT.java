@@ -20,11 +20,14 @@ import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -72,21 +75,38 @@ class SuppliedHandlesIT extends ServerStage {
         assertThat(second.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
     }
 
+    private static void use(ZooKeeperClient client, String path) {
+        Soon.get(Soon.get(new InterProcessMutex(client, path).acquireAsync()).closeAsync());
+    }
+
+    /** Also of a handle that the client had before. */
     @Test
-    void newHandleOfTheSupplier_isUsedAtOnce() throws Exception {
+    @Tag("H89")
+    void latestSuppliedHandle_isUsedAtOnce_andDeterminesTheState() throws Exception {
         ZooKeeper first = opened(handle());
         ZooKeeper second = opened(handle());
         AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
         ZooKeeperClient client = opened(ZooKeeperClient.over(current::get));
-        InterProcessLock mutex = new InterProcessMutex(client, path);
-        Lease held = mutex.acquire();
+        Lease held = Soon.get(new InterProcessMutex(client, path).acquireAsync());
+        List<ConnectionState> told = new CopyOnWriteArrayList<>();
+        client.addConnectionListener(told::add);
         current.set(second);
-        Lease other = new InterProcessMutex(client, path + "-other").acquire();
+        Lease lost = Soon.get(new InterProcessMutex(client, path + "-lost").acquireAsync());
+        assertThat(client.zooKeeper()).containsSame(second);
         assertThat(server.ephemerals(first.getSessionId())).hasSize(1);
         assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
-        Soon.await().until(held::isValid);
+        current.set(first);
+        use(client, path + "-another");
+        assertThat(client.zooKeeper()).containsSame(first);
+        server.expireSession(second.getSessionId());
+        Soon.await().until(() -> lost.state() == LeaseState.LOST);
+        use(client, path + "-another");
+        assertThat(held.state()).isIn(LeaseState.HELD, LeaseState.SUSPENDED);
+        Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
+        assertThat(told).doesNotContain(ConnectionState.EXPIRED, ConnectionState.SUSPENDED);
+        assertThat(client.zooKeeper()).containsSame(first);
         held.close();
-        other.close();
+        lost.close();
     }
 
     @Test

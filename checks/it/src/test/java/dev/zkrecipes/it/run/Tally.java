@@ -71,7 +71,7 @@ public final class Tally {
     private static void awaitQuiet(long millis) throws InterruptedException {
         for (int before = -1; before != methods(); ) {
             before = methods();
-            Thread.sleep(millis);
+            Thread.sleep(millis); // the quiet itself is what is waited for: nothing tells that no more follows
         }
     }
 

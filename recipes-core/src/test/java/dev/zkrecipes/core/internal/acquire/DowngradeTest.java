@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
@@ -206,15 +205,6 @@ class DowngradeTest extends AcquireFixture {
     }
 
     @Test
-    void lostRequest_isSentAgain() {
-        operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
-        Downgrade downgrade = downgrade(Mode.QUEUE);
-        assertThat(downgrade.outcome()).isNotDone();
-        scheduler.advance(SOON);
-        assertGranted(downgrade);
-    }
-
-    @Test
     void tryWithALostAnswer_failsAndLeavesNoNode() {
         operations.loseAnswerOf(Request.MULTI);
         assertFailed(downgrade(Mode.TRY), LockConnectionException.class, "CONNECTIONLOSS");
@@ -264,19 +254,6 @@ class DowngradeTest extends AcquireFixture {
     }
 
     @Test
-    void flappingConnection_doesNotRepeatARequestUnderWay() {
-        become(State.DISCONNECTED);
-        Downgrade downgrade = downgrade(Mode.QUEUE);
-        become(State.CONNECTED);
-        assertThat(operations.requests()).as("the lease's check, the request").hasSize(2);
-        become(State.DISCONNECTED);
-        become(State.CONNECTED);
-        assertThat(operations.requests()).as("the lease's check").hasSize(1);
-        scheduler.run();
-        assertGranted(downgrade);
-    }
-
-    @Test
     void givingUpAtOnce_sendsNothing() {
         Downgrade downgrade = begun(Mode.QUEUE);
         assertThat(downgrade.giveUp()).isTrue();
@@ -285,15 +262,6 @@ class DowngradeTest extends AcquireFixture {
         assertThat(operations.requests()).isEmpty();
         assertThat(engine.requests().open()).isEmpty();
         assertThat(engine.cleaner().isEmpty()).isTrue();
-    }
-
-    @Test
-    void outcomeCancelledAtOnce_endsTheRequest() {
-        Downgrade downgrade = begun(Mode.QUEUE);
-        downgrade.outcome().cancel(false);
-        scheduler.run();
-        assertThat(operations.requests()).isEmpty();
-        assertThat(engine.requests().open()).isEmpty();
     }
 
     @Test
@@ -321,36 +289,6 @@ class DowngradeTest extends AcquireFixture {
         downgrade.giveUp(); // behind the answer, which is there already
         assertLeftOnlyTheExclusive();
         assertThat(operations.deleted()).hasSize(1);
-        assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
-    }
-
-    @Test
-    void grantedRequest_cannotBeGivenUp() {
-        Downgrade downgrade = downgrade(Mode.QUEUE);
-        assertThat(downgrade.giveUp()).isFalse();
-        scheduler.run();
-        assertGranted(downgrade);
-    }
-
-    @Test
-    @Tag("H20")
-    void closedClient_endsTheRequest() {
-        become(State.DISCONNECTED);
-        Downgrade waiting = downgrade(Mode.QUEUE);
-        client.close();
-        Downgrade late = begun(Mode.QUEUE);
-        scheduler.run();
-        assertFailed(waiting, ClientClosedException.class, "closed");
-        assertFailed(late, ClientClosedException.class, "closed");
-    }
-
-    @Test
-    @Tag("H45")
-    void throwingHandle_failsTheRequestWithItsCause() {
-        operations.breakOn(Request.MULTI);
-        Downgrade downgrade = downgrade(Mode.QUEUE);
-        assertFailed(downgrade, LockException.class, "the lock engine failed on ");
-        assertThatThrownBy(downgrade.outcome()::join).hasRootCauseInstanceOf(IllegalStateException.class);
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
     }
 }

@@ -187,16 +187,6 @@ class HoldsByThreadTest extends ClientScene {
     }
 
     @Test
-    void nullTimeout_isRejectedBeforeAnythingIsSent() {
-        InterProcessLock lock = lock(PATH);
-        operations.requests();
-        assertThatThrownBy(() -> lock.tryAcquire(null))
-                .isInstanceOf(NullPointerException.class)
-                .hasMessage("the time-out is null: give a duration, zero for none");
-        assertThat(operations.requests()).isEmpty();
-    }
-
-    @Test
     void lockOfAnotherRule_isRefusedAtOnce_namingBoth() throws Exception {
         try (Lease held = lock(PATH).acquire()) {
             assertRefused(lock(new TestDriver("other-")), PATH, "MutexDriver", "lock-", "TestDriver", "other-");

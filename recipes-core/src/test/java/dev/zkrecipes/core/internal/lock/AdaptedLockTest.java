@@ -28,11 +28,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -223,37 +218,6 @@ class AdaptedLockTest {
         leases.get(0).close();
         assertThat(other.calls).endsWith("release");
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
-    }
-
-    @Test
-    void leasesOfADeadThread_closedAtTheSameTime_giveTheLockBackOnce() throws Exception {
-        ExecutorService closers = Executors.newFixedThreadPool(2);
-        CyclicBarrier together = new CyclicBarrier(2);
-        try {
-            for (int round = 0; round < 2000; round++) {
-                List<Lease> leases = new ArrayList<>();
-                Thread owner = new Thread(() -> {
-                    lock.tryAcquire().ifPresent(leases::add);
-                    lock.tryAcquire().ifPresent(leases::add);
-                });
-                owner.start();
-                owner.join();
-                List<Future<?>> closing = new ArrayList<>();
-                for (Lease lease : leases) {
-                    closing.add(closers.submit(() -> {
-                        together.await();
-                        lease.close();
-                        return null;
-                    }));
-                }
-                for (Future<?> each : closing) {
-                    each.get(120, TimeUnit.SECONDS);
-                }
-            }
-        } finally {
-            closers.shutdownNow();
-        }
-        assertThat(other.calls).filteredOn("release"::equals).hasSize(2000);
     }
 
     /** Starts a thread that acquires the lock twice and then waits. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.bench.report;
+package dev.zkrecipes.bench.compare;
 
 import com.google.common.math.Quantiles;
 import com.google.common.primitives.Doubles;
@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
  * @param greatest the greatest
  * @param count how many there were
  */
-public record Summary(double median, double least, double greatest, int count) {
+record Summary(double median, double least, double greatest, int count) {
 
     /**
      * Sums up measurements.
@@ -25,7 +25,7 @@ public record Summary(double median, double least, double greatest, int count) {
      * @param values in any order; left as they are
      * @throws IllegalArgumentException if there are none, or one is not a number
      */
-    public static Summary of(double... values) {
+    static Summary of(double... values) {
         double median = Quantiles.median().compute(values);
         if (Double.isNaN(median)) {
             throw new IllegalArgumentException("not a number: " + Arrays.toString(values));
@@ -41,7 +41,7 @@ public record Summary(double median, double least, double greatest, int count) {
      * @param theirs of the same rounds
      * @throws IllegalArgumentException if the rounds are not the same number, or there are none
      */
-    public static Summary ofRatios(List<Double> ours, List<Double> theirs) {
+    static Summary ofRatios(List<Double> ours, List<Double> theirs) {
         if (ours.size() != theirs.size()) {
             throw new IllegalArgumentException(ours.size() + " rounds cannot be paired with " + theirs.size());
         }
@@ -55,7 +55,7 @@ public record Summary(double median, double least, double greatest, int count) {
      * least by half of the median. With few rounds this says more than a standard deviation, which would presume a
      * distribution.
      */
-    public double spread() {
+    double spread() {
         return greatest == least ? 0 : (greatest - least) / median;
     }
 }

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Copyright the zkrecipes authors
-
-/** Figures as tables. */
-@NullMarked
-package dev.zkrecipes.bench.report;
-
-import org.jspecify.annotations.NullMarked;
