@@ -27,6 +27,10 @@ public record Deadlocks(int locks, List<Deadlock> found) {
     /**
      * Looks for them. Nothing is written: what proves a deadlock is a transaction that only checks.
      *
+     * @param client where to look
+     * @param root the path
+     * @return what was found
+     * @throws InterruptedException if the thread is interrupted
      * @throws dev.zkrecipes.core.LockAccessException if the root may not be read
      */
     public static Deadlocks below(ZooKeeperClient client, String root) throws InterruptedException {
