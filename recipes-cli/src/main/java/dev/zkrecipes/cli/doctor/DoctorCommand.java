@@ -159,7 +159,7 @@ public final class DoctorCommand implements Callable<Integer> {
                                     + (each.isProven() ? "; end one of these" : "")));
             say(true, "deadlocks", deadlocks.found().size() + " among " + deadlocks.locks() + " locks at " + root);
         } catch (LockException e) {
-            say(false, "deadlocks", e.getMessage());
+            say(false, "deadlocks", String.valueOf(e.getMessage()));
         }
     }
 
