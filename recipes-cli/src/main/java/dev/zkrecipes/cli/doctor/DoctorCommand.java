@@ -7,15 +7,18 @@ import com.google.common.net.HostAndPort;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.LockPathConverter;
-import dev.zkrecipes.cli.operate.Deadlocks;
+import dev.zkrecipes.cli.operate.LockNodes;
 import dev.zkrecipes.cli.text.Page;
 import dev.zkrecipes.cli.text.Page.Colour;
 import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.Deadlock;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.diagnosis.ServerProbe;
+import dev.zkrecipes.core.internal.queue.WaitGraph;
 import dev.zkrecipes.core.internal.zk.Obstacle;
 import dev.zkrecipes.core.internal.zk.SaslLogin;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +28,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -147,19 +151,39 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
+    /** What was read node by node is checked by one transaction, so nothing is reported that was not there at once. */
     private void checkDeadlocks(String root) throws InterruptedException {
         try (ZooKeeperClient client = connection.open()) {
-            Deadlocks deadlocks = Deadlocks.below(client, root);
-            deadlocks
-                    .found()
-                    .forEach(each -> say(
-                            !each.isProven(),
+            LockNodes nodes = LockNodes.below(client, root);
+            ZooKeeper zk = client.zooKeeper().orElseThrow(); // below the chroot, as the nodes
+            WaitGraph graph = new WaitGraph();
+            nodes.byLock().forEach((lock, all) -> all.forEach((node, content) -> graph.add(lock, node, content)));
+            int found = 0;
+            for (WaitGraph.Circle circle : graph.circles(Instant.now())) {
+                if (areThereAtOnce(zk, circle.nodes())) {
+                    String members = PlainText.of(new Deadlock(circle.isCertain(), circle.members()).toString());
+                    say(
+                            !circle.isCertain(),
                             "deadlock",
-                            PlainText.of((each.isProven() ? "" : "suspected: ") + each)
-                                    + (each.isProven() ? "; end one of these" : "")));
-            say(true, "deadlocks", deadlocks.found().size() + " among " + deadlocks.locks() + " locks at " + root);
+                            circle.isCertain() ? members + "; end one of these" : "suspected: " + members);
+                    found++;
+                }
+            }
+            say(true, "deadlocks", found + " among " + nodes.byLock().size() + " locks at " + root);
         } catch (LockException e) {
             say(false, "deadlocks", String.valueOf(e.getMessage()));
+        } catch (KeeperException e) {
+            say(false, "deadlocks", couldNot("check the nodes of a deadlock", e));
+        }
+    }
+
+    private static boolean areThereAtOnce(ZooKeeper zk, List<String> nodes)
+            throws InterruptedException, KeeperException {
+        try {
+            zk.multi(nodes.stream().map(node -> Op.check(node, -1)).toList());
+            return true;
+        } catch (KeeperException.NoNodeException e) {
+            return false;
         }
     }
 

@@ -103,23 +103,23 @@ class DoctorIT {
     void locksOfWhichThreadsWaitForEachOther_areNamed_byLsToo() {
         String a = "/stuck/a/lock-000000000";
         String b = "/stuck/b/lock-000000000";
-        List.of("/stuck", "/stuck/a", "/stuck/b").forEach(path -> server.createNode(path, NOTHING));
-        server.createNode(a + 1, NOTHING);
-        server.createNode(b + 2, NOTHING);
-        server.createNode(b + 3, labelled("first", a + 1));
-        server.createNode(a + 4, labelled("second", b + 2));
-        Ran ran = doctor("--connect", server.connectString(), "--locks", "/stuck");
+        String chroot = "/below";
+        String servers = server.connectString() + chroot;
+        List.of("", "/stuck", "/stuck/a", "/stuck/b").forEach(path -> server.createNode(chroot + path, NOTHING));
+        server.createNode(chroot + a + 1, NOTHING);
+        server.createNode(chroot + b + 2, NOTHING);
+        server.createNode(chroot + b + 3, labelled("first", a + 1));
+        server.createNode(chroot + a + 4, labelled("second", b + 2));
+        Ran ran = doctor("--connect", servers, "--locks", "/stuck");
         assertThat(ran.code()).isEqualTo(1);
         assertThat(failed(ran))
                 .singleElement(STRING)
                 .startsWith("FAIL  deadlock ")
                 .contains("first waits with " + b + 3, "and holds " + a + 1)
                 .contains("second waits with " + a + 4, "and holds " + b + 2);
-        assertThat(Ran.zklock("ls", "--connect", server.connectString(), "/stuck/b")
-                        .out())
-                .contains("holds /stuck/a");
-        server.deleteNode(a + 4);
-        ran = doctor("--connect", server.connectString(), "--locks", "/stuck");
+        assertThat(Ran.zklock("ls", "--connect", servers, "/stuck/b").out()).contains("holds /stuck/a");
+        server.deleteNode(chroot + a + 4);
+        ran = doctor("--connect", servers, "--locks", "/stuck");
         assertThat(ran.code()).isZero();
         assertThat(ran.out()).contains("deadlocks        0 among 2 locks at /stuck");
     }
