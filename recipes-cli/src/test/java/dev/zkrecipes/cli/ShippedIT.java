@@ -147,26 +147,28 @@ class ShippedIT {
         assertThat(folder.resolve("licenses/slf4j.txt")).exists();
     }
 
-    /** The second time as a new version is installed: the link that leads to it is there already. */
     @Test
-    void archive_installedAsThePageSays_works() throws IOException, InterruptedException {
-        String name = archive().getFileName().toString();
-        String version = name.replaceAll("recipes-cli-(.*)-zklock.tar.gz", "$1");
+    void archive_installedAsThePageSays_works_andSoDoesTheNext() throws IOException, InterruptedException {
         List<String> scripts = SCRIPT.matcher(Files.readString(Path.of("../docs/zklock.md")))
                 .results()
-                .map(found -> found.group(1))
+                .map(found -> found.group(1).replace("to=/usr/local", "to='" + folder + "/local'"))
                 .filter(each -> each.contains("$to/"))
-                .map(each -> each.replace("to=/usr/local", "to='" + folder + "/local'")
-                        .replace("VERSION", version))
                 .toList();
         assertThat(scripts).hasSize(2);
-        String install = "set -e; mkdir -p local/lib local/bin; ln -sf " + archive() + " .\n" + scripts.get(0);
-        assertThat(run("bash", "-c", install + scripts.get(1)).out()).isEmpty();
-        assertThat(run("bash", "-c", install).out()).isEmpty();
-        assertThat(run("local/bin/zklock", "--version").out()).contains("zklock " + version);
+        String first = scripts.get(0).replace("VERSION", "1") + scripts.get(1);
+        String next = scripts.get(0).replace("VERSION", "2");
+        for (String version : List.of("1", "2")) {
+            String rename = "mkdir zklock-" + version + "; tar -xzf " + archive() + " --strip-components 1 -C zklock-"
+                    + version + "; tar -czf recipes-cli-" + version + "-zklock.tar.gz zklock-" + version;
+            assertThat(run("bash", "-c", rename).out()).isEmpty();
+        }
+        assertThat(run("bash", "-c", "set -e; mkdir -p local/lib local/bin\n" + first + next)
+                        .out())
+                .isEmpty();
+        assertThat(run("readlink", "local/lib/zklock").out()).isEqualTo("zklock-2\n");
+        assertThat(run("local/bin/zklock", "--version").code()).isZero();
         String completion = "source local/share/bash-completion/completions/zklock && complete -p zklock";
         assertThat(run("bash", "-c", completion).out()).contains("_complete_zklock");
-        assertThat(run("ls", "local/lib").lines()).containsExactly("zklock", "zklock-" + version);
     }
 
     /** In the folder: the launcher must not need the checkout. */
