@@ -224,7 +224,7 @@ class DocsTest {
     void readme_hasTheSameCodeInBothLanguages() throws IOException {
         Path english = HOUSE.resolve("README.md");
         Path chinese = HOUSE.resolve("README.zh-CN.md");
-        assertThat(blocks(chinese)).isEqualTo(blocks(english)).hasSize(4);
+        assertThat(blocks(chinese)).isEqualTo(blocks(english)).hasSize(5);
         assertThat(found(CODE, withoutBlocks(chinese)).stream().sorted())
                 .containsExactlyElementsOf(
                         found(CODE, withoutBlocks(english)).stream().sorted().toList());
