@@ -154,6 +154,30 @@ public interface InterProcessLock {
     }
 
     /**
+     * Runs {@code body} with the lock if it can be acquired in time: as {@link #tryCall}, for a body without a result.
+     *
+     * <pre>{@code
+     * boolean wasRun = mutex.tryRun(Duration.ofSeconds(2), lease -> storage.write(order, lease.fencingToken()));
+     * }</pre>
+     *
+     * @param <E> what the body may throw that has to be declared
+     * @param timeout how long to wait at most; zero means not to wait
+     * @param body what to run, on the calling thread
+     * @return whether the body was run, even if the lock was lost meanwhile; false if, and only if, the lock was busy
+     * @throws E if the body throws it
+     * @throws InterruptedException as {@link #tryAcquire(Duration)}
+     * @throws LockException as {@link #tryAcquire(Duration)} and {@link Lease#close}
+     */
+    default <E extends Exception> boolean tryRun(Duration timeout, Task<E> body) throws E, InterruptedException {
+        Objects.requireNonNull(body, "body");
+        return tryCall(timeout, lease -> {
+                    body.run(lease);
+                    return true;
+                })
+                .isPresent();
+    }
+
+    /**
      * What {@link #call} runs.
      *
      * @param <T> what it returns
@@ -170,6 +194,23 @@ public interface InterProcessLock {
          * @throws E which the caller gets, too
          */
         T call(Lease lease) throws E;
+    }
+
+    /**
+     * What {@link #tryRun} runs.
+     *
+     * @param <E> what it may throw that has to be declared
+     */
+    @FunctionalInterface
+    interface Task<E extends Exception> {
+
+        /**
+         * Runs with the lock.
+         *
+         * @param lease the hold, which is closed afterwards
+         * @throws E which the caller gets, too
+         */
+        void run(Lease lease) throws E;
     }
 
     /**

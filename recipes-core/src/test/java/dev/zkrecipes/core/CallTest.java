@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** {@link InterProcessLock#call} and {@link InterProcessLock#tryCall}, which every lock inherits. */
+/** {@link InterProcessLock#call} and its relatives, which every lock inherits. */
 class CallTest {
     private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -53,10 +53,17 @@ class CallTest {
     }
 
     @Test
+    void triedWithoutAResult_runsWithTheLock_whichIsReleasedAfterwards() throws InterruptedException {
+        assertThat(lock.tryRun(SECOND, this::bodyThatHolds)).isTrue();
+        verify(lease).close();
+    }
+
+    @Test
     void tried_whileBusy_isEmpty_andRunsNothing() throws InterruptedException {
         doReturn(Optional.empty()).when(lock).tryAcquire(SECOND);
         AtomicBoolean ran = new AtomicBoolean();
         assertThat(lock.tryCall(SECOND, given -> ran.getAndSet(true))).isEmpty();
+        assertThat(lock.tryRun(SECOND, given -> ran.set(true))).isFalse();
         assertThat(ran).isFalse();
     }
 
@@ -71,6 +78,7 @@ class CallTest {
         };
         assertThatThrownBy(() -> lock.call(failing)).isSameAs(failure).hasSuppressedException(refused);
         assertThatThrownBy(() -> lock.tryCall(SECOND, failing)).isSameAs(failure);
+        assertThatThrownBy(() -> lock.tryRun(SECOND, failing::call)).isSameAs(failure);
     }
 
     @Test
@@ -95,6 +103,9 @@ class CallTest {
         assertThatNullPointerException().isThrownBy(() -> lock.call(null)).withMessage("body");
         assertThatNullPointerException()
                 .isThrownBy(() -> lock.tryCall(SECOND, null))
+                .withMessage("body");
+        assertThatNullPointerException()
+                .isThrownBy(() -> lock.tryRun(SECOND, null))
                 .withMessage("body");
         verify(lock, never()).acquire();
         verify(lock, never()).tryAcquire(SECOND);

@@ -11,11 +11,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The code of the guide to writing drivers is code of this package, which is compiled and tested. */
+/** The failures in the guide to writing drivers are expected by tests of this package; its links lead to files. */
 class GuidesTest {
     private static final Path GUIDE = Path.of("../docs/drivers.md");
     private static final Path PACKAGE =
@@ -27,31 +26,10 @@ class GuidesTest {
         return pattern.matcher(read(page)).results().toList();
     }
 
-    /** Without indentation and comments, each line between line breaks; a class for itself, wherever it stands. */
-    private static String code(String java) {
-        return java.lines()
-                .map(line -> line.replaceFirst("(^|\\s)//.*$", "").strip().replaceFirst("^static class", "class"))
-                .filter(line -> !line.isEmpty())
-                .collect(Collectors.joining("\n", "\n", "\n"));
-    }
-
     private static List<String> sources() throws IOException {
         try (Stream<Path> files = Files.list(PACKAGE)) {
             return files.sorted().map(GuidesTest::read).toList();
         }
-    }
-
-    @Test
-    void everyJavaBlock_isCodeOfAnExample() throws IOException {
-        List<String> sources = sources().stream().map(GuidesTest::code).toList();
-        List<String> blocks = found(FENCE, GUIDE).stream()
-                .filter(block -> block.group(1).equals("java"))
-                .map(block -> block.group(2))
-                .toList();
-        assertThat(blocks).isNotEmpty();
-        assertThat(blocks.stream().filter(block -> sources.stream().noneMatch(source -> source.contains(code(block)))))
-                .as("blocks that are not in an example")
-                .isEmpty();
     }
 
     @Test

@@ -11,11 +11,11 @@ import java.util.List;
 class SeatsDriverTest extends LockDriverContract {
     @Override
     protected List<LockDriver> drivers() {
-        return List.of(new Seats.Driver(2));
+        return List.of(new Seats.Driver(3));
     }
 
     @Override
     protected boolean compatible(List<LockNode> holders) {
-        return holders.size() <= 2;
+        return holders.size() <= 3;
     }
 }

@@ -33,7 +33,6 @@ class MigrationGuideTest {
     private static final List<String> PACKAGES =
             List.of(InterProcessMutex.class.getPackageName(), LeaderLatch.class.getPackageName());
     private static final Pattern ROW = Pattern.compile("^\\| (`[^|]+`) \\| (\\S[^|]*) \\|$", Pattern.MULTILINE);
-    private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
     /** In the first column, as {@code InterProcessMutex.acquire(long, TimeUnit)}; a row without an answer is none. */
@@ -55,23 +54,6 @@ class MigrationGuideTest {
                 .toList();
         assertThat(named).hasSizeGreaterThan(40);
         assertThat(named).filteredOn(name -> !OurNames.exists(name)).isEmpty();
-    }
-
-    @Test
-    void everyJavaBlock_isRun() throws IOException {
-        String tested = Files.readString(Path.of(
-                "src", "test", "java", MigrationExamplesIT.class.getName().replace('.', '/') + ".java"));
-        List<String> blocks = JAVA.matcher(Files.readString(GUIDE))
-                .results()
-                .map(block -> withoutBlanks(block.group(1)))
-                .toList();
-        assertThat(blocks)
-                .hasSize(5)
-                .allSatisfy(block -> assertThat(withoutBlanks(tested)).contains(block));
-    }
-
-    private static String withoutBlanks(String code) {
-        return code.replaceAll("\\s+", "");
     }
 
     private static Stream<MatchResult> rows() throws IOException {

@@ -111,6 +111,7 @@ class NullsTest {
             ForeignLock.class,
             ForeignLock.Hold.class,
             InterProcessLock.Body.class,
+            InterProcessLock.Task.class,
             LeaderListener.class,
             LeaderWork.class,
             LockDriver.class,

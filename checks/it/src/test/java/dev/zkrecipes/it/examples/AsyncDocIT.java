@@ -13,10 +13,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
-import java.io.IOException;
 import java.lang.reflect.Proxy;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -24,8 +21,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -128,21 +123,5 @@ class AsyncDocIT {
                     assertThat(method.getName()).isEqualTo(called);
                     return answer.get();
                 }));
-    }
-
-    @Test
-    void page_hasThisCode() throws IOException {
-        String code = plain(Files.readString(Path.of("src/test/java/dev/zkrecipes/it/examples/AsyncDocIT.java")));
-        String page = Files.readString(Path.of("../../docs/async.md"));
-        assertThat(Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE)
-                        .matcher(page)
-                        .results()
-                        .map((MatchResult block) -> plain(block.group(1))))
-                .hasSize(2)
-                .allSatisfy(block -> assertThat(code).contains(block));
-    }
-
-    private static String plain(String code) {
-        return code.replaceAll("\\s+", " ").strip();
     }
 }

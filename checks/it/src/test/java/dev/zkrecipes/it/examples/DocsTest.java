@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.it.examples;
 
+import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -30,6 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DocsTest {
     private static final Path HOUSE = Path.of("../..");
     private static final Pattern BLOCK = Pattern.compile("^```(\\w*\n(?s:.*?))^```$", Pattern.MULTILINE);
+    private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);
+    private static final Pattern IMPORT = Pattern.compile("^import (?:static )?[\\w.]+\\.(\\w+);$", Pattern.MULTILINE);
     private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");
     private static final Pattern LINK =
             Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)|^\\[\\w+\\]: (\\S+)$", Pattern.MULTILINE);
@@ -57,11 +61,7 @@ class DocsTest {
     @ParameterizedTest
     @MethodSource("documents")
     void everyLink_leadsToAFile(Path document) throws IOException {
-        List<String> links = LINK.matcher(withoutBlocks(document))
-                .results()
-                .map(link -> link.group(1) != null ? link.group(1) : link.group(3))
-                .toList();
-        assertThat(links)
+        assertThat(linked(withoutBlocks(document)))
                 .allSatisfy(link -> assertThat(document.resolveSibling(link)).exists());
     }
 
@@ -83,6 +83,85 @@ class DocsTest {
         return heading.toLowerCase(Locale.ROOT)
                 .replaceAll("[^\\p{L}\\d _-]", "")
                 .replace(' ', '-');
+    }
+
+    /**
+     * Whoever copies a block finds where its names come from: in the imports that it shows, all of them and no others,
+     * or in the example to which its section or the beginning of the page links.
+     */
+    @ParameterizedTest
+    @MethodSource("documents")
+    void everyJavaBlock_isCodeOfAnExample_andShowsItsImportsOrLinksToIt(Path document) throws IOException {
+        Map<Path, String> examples = examples();
+        String text = Files.readString(document);
+        for (MatchResult block : JAVA.matcher(text).results().toList()) {
+            if (isProgramOfTheReadme(document, text, block)) {
+                continue;
+            }
+            String code = block.group(1);
+            Set<Path> sources = examples.keySet().stream()
+                    .filter(file -> bare(examples.get(file)).contains(bare(code)))
+                    .collect(toSet());
+            assertThat(sources).as("examples with this code:\n%s", code).isNotEmpty();
+            if (sources.stream().noneMatch(linksNear(document, text, block)::contains)) {
+                assertThat(sources)
+                        .extracting(source -> importsOf(examples.get(source), code))
+                        .as("imports for this code, as no link near it leads to %s:\n%s", sources, code)
+                        .contains(IMPORT.matcher(code)
+                                .results()
+                                .map(MatchResult::group)
+                                .toList());
+            }
+        }
+    }
+
+    /** {@link ReadmeProgramIT} runs it. */
+    private static boolean isProgramOfTheReadme(Path document, String text, MatchResult block) {
+        return document.getFileName().toString().startsWith("README") && text.indexOf("```java") == block.start();
+    }
+
+    private static Map<Path, String> examples() throws IOException {
+        try (Stream<Path> files = Files.find(
+                HOUSE, 20, (file, attributes) -> file.toString().matches(".*/src/test/java/.*/examples/\\w+\\.java"))) {
+            return files.collect(toMap(Path::normalize, DocsTest::read));
+        }
+    }
+
+    /** Without blanks, comments and imports; a class that stands in another one is as good as one that stands alone. */
+    private static String bare(String java) {
+        return java.replaceAll("(?m)^import .*$|(^|\\s)//.*$", "")
+                .replaceAll("\\bstatic (?=(final )?class\\b)", "")
+                .replaceAll("\\s+", "");
+    }
+
+    /** The imports of the source that name what is in the code. */
+    private static List<String> importsOf(String source, String code) {
+        String names = code.replaceAll("(?m)^import .*$|(^|\\s)//.*$", "");
+        return IMPORT.matcher(source)
+                .results()
+                .filter(line -> names.matches("(?s).*\\b" + line.group(1) + "\\b.*"))
+                .map(MatchResult::group)
+                .toList();
+    }
+
+    /** The files to which the section of the block and the beginning of the page link. */
+    private static Set<Path> linksNear(Path document, String page, MatchResult block) {
+        String prose =
+                BLOCK.matcher(page).replaceAll(code -> " ".repeat(code.group().length()));
+        int from = prose.lastIndexOf("\n#", block.start());
+        int to = prose.indexOf("\n#", block.start());
+        String section = prose.substring(Math.max(from, 0), to < 0 ? prose.length() : to);
+        String beginning = prose.substring(0, Math.max(prose.indexOf("\n##"), 0));
+        return linked(beginning + section).stream()
+                .map(link -> document.resolveSibling(link).normalize())
+                .collect(toSet());
+    }
+
+    private static List<String> linked(String prose) {
+        return LINK.matcher(prose)
+                .results()
+                .map(link -> link.group(1) != null ? link.group(1) : link.group(3))
+                .toList();
     }
 
     /** The leader answers it without waiting for commits that others have been answered for: only a write waits. */
@@ -145,7 +224,7 @@ class DocsTest {
     void readme_hasTheSameCodeInBothLanguages() throws IOException {
         Path english = HOUSE.resolve("README.md");
         Path chinese = HOUSE.resolve("README.zh-CN.md");
-        assertThat(blocks(chinese)).isEqualTo(blocks(english)).hasSize(4);
+        assertThat(blocks(chinese)).isEqualTo(blocks(english)).hasSize(5);
         assertThat(found(CODE, withoutBlocks(chinese)).stream().sorted())
                 .containsExactlyElementsOf(
                         found(CODE, withoutBlocks(english)).stream().sorted().toList());

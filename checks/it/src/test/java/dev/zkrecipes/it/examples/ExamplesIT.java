@@ -4,12 +4,15 @@
 package dev.zkrecipes.it.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.leader.LeaderListener;
 import dev.zkrecipes.leader.Term;
@@ -28,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -42,14 +46,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The examples of three documents and of the recipes' javadoc, compiled and run; they are compared with the text below. The
- * README's program is in {@link ReadmeProgramIT}.
+ * The examples of several documents and of the recipes' javadoc, compiled and run. {@link DocsTest} compares the
+ * documents with them; the javadoc is compared below. The README's program is in {@link ReadmeProgramIT}.
  */
 @Timeout(600)
 @WithZooKeeper
 class ExamplesIT {
     private static final Path HOUSE = Path.of("../..");
-    private static final Pattern DOCUMENT = Pattern.compile("```java\n(?!import)(.*?)```", Pattern.DOTALL);
     private static final Pattern JAVADOC = Pattern.compile("<pre>\\{@code\n(.*?)\\}</pre>", Pattern.DOTALL);
 
     private final List<String> done = new ArrayList<>();
@@ -91,17 +94,67 @@ class ExamplesIT {
         assertThat(done).containsExactly("order with a token");
     }
 
+    private interface Orders {
+        boolean hasNext();
+
+        String next();
+
+        void cancel();
+    }
+
+    @Test
+    void holderThatLosesItsLock_stops(EmbeddedZooKeeper server) throws Exception {
+        CountDownLatch cancelled = new CountDownLatch(1);
+        Orders orders = new Orders() {
+            @Override
+            public boolean hasNext() {
+                return true;
+            }
+
+            /** The second one ends the session, and blocks until somebody cancels it. */
+            @Override
+            public String next() {
+                if (!done.isEmpty()) {
+                    server.sessions().forEach(server::expireSession);
+                    Soon.await().until(() -> cancelled.getCount() == 0);
+                }
+                return order;
+            }
+
+            @Override
+            public void cancel() {
+                cancelled.countDown();
+            }
+        };
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+            assertThatThrownBy(() -> writeAll(mutex, orders)).isInstanceOf(LockLostException.class);
+        }
+        assertThat(done).containsExactly("order with a token");
+    }
+
+    private void writeAll(InterProcessMutex mutex, Orders orders) throws InterruptedException {
+        try (Lease lease = mutex.acquire()) {
+            lease.onLost(orders::cancel); // runs on another thread, and ends a step that blocks
+            while (lease.isValid() && orders.hasNext()) { // before each step
+                storage.write(orders.next(), lease.fencingToken()); // throws once the lease is lost
+            }
+        }
+    }
+
     private String ask(String what, long token) throws IOException {
         return what + (token > 0 ? " with a token" : "");
     }
 
     @Test
-    void callAndTryCall(EmbeddedZooKeeper server) throws InterruptedException, IOException {
+    void bodies(EmbeddedZooKeeper server) throws InterruptedException, IOException {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
             String answer = mutex.call(lease -> ask(order, lease.fencingToken()));
             Optional<String> inTime = mutex.tryCall(Duration.ofSeconds(2), lease -> ask(order, lease.fencingToken()));
+            boolean wasRun = mutex.tryRun(Duration.ofSeconds(2), lease -> storage.write(order, lease.fencingToken()));
             assertThat(inTime).hasValue(answer);
+            assertThat(wasRun).isTrue();
             assertThat(mutex.holdCount()).isZero();
             InterProcessMutex elsewhere = new InterProcessMutex(client, "/locks/orders");
             CompletableFuture<Lease> other = elsewhere.acquireAsync();
@@ -264,6 +317,24 @@ class ExamplesIT {
         }
     }
 
+    @Test
+    void mutexThatIsPassedOnInside(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            HandoffMutex mutex = new HandoffMutex(client, "/locks/orders", 64);
+            mutex.acquire().close();
+        }
+        assertThat(server.children("/locks/orders")).isEmpty();
+    }
+
+    @Test
+    void mutexThatIsKept(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            HandoffMutex mutex = new HandoffMutex(client, "/locks/orders", 64).keepFor(Duration.ofSeconds(10));
+            mutex.acquire().close();
+        }
+        assertThat(server.children("/locks/orders")).isEmpty();
+    }
+
     private void settle() {
         done.add("settled");
     }
@@ -283,11 +354,8 @@ class ExamplesIT {
         assertThat(done).containsExactly("settled");
     }
 
-    static Stream<String> texts() {
+    static Stream<String> sources() {
         return Stream.of(
-                "docs/lease.md",
-                "docs/leader.md",
-                "docs/revocation.md",
                 "recipes-core/src/main/java/dev/zkrecipes/core/InterProcessLock.java",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Lease.java",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Revoker.java",
@@ -299,11 +367,11 @@ class ExamplesIT {
     }
 
     @ParameterizedTest
-    @MethodSource("texts")
-    void examples_areCodeOfThisTest(String file) throws IOException {
+    @MethodSource("sources")
+    void examplesInJavadoc_areCodeOfThisTest(String file) throws IOException {
         String text = Files.readString(HOUSE.resolve(file));
         String code = String.join("\n", statements(Files.readString(sourceOfThisTest())));
-        Matcher block = (file.endsWith(".md") ? DOCUMENT : JAVADOC).matcher(text);
+        Matcher block = JAVADOC.matcher(text);
         int blocks = 0;
         for (; block.find(); blocks++) {
             assertThat(code).contains(String.join("\n", statements(block.group(1))));

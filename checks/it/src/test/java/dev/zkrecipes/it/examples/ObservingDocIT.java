@@ -15,13 +15,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,22 +23,6 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper
 @Timeout(600)
 class ObservingDocIT {
-    private static final Path PAGE = Path.of("../../docs/observing.md");
-    private static final Path THIS = Path.of("src/test/java/dev/zkrecipes/it/examples/ObservingDocIT.java");
-    private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);
-
-    private static String code(String java) {
-        return java.replaceAll("\\s+", "");
-    }
-
-    @Test
-    void everyJavaBlock_isCodeOfThisTest() throws IOException {
-        List<MatchResult> blocks =
-                JAVA.matcher(Files.readString(PAGE)).results().toList();
-        String source = code(Files.readString(THIS));
-        assertThat(blocks).hasSize(1).allSatisfy(block -> assertThat(source).contains(code(block.group(1))));
-    }
-
     @Test
     void observers_areNotified(EmbeddedZooKeeper server) throws Exception {
         String servers = server.connectString();

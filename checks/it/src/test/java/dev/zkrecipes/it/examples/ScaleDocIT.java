@@ -17,15 +17,10 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -155,18 +150,5 @@ class ScaleDocIT {
             assertThat(second.requests().total() - atTheSecond).isBetween(2L, 3L);
             assertThatThrownBy(() -> here.lock(ALL).acquireAsync()).isInstanceOf(UnsupportedOperationException.class);
         }
-    }
-
-    @Test
-    void page_hasThisCode() throws IOException {
-        Matcher block = Pattern.compile("^```java\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
-                .matcher(Files.readString(Path.of("../../docs/scale.md")));
-        assertThat(block.find()).isTrue();
-        assertThat(plain(Files.readString(Path.of("src/test/java/dev/zkrecipes/it/examples/ScaleDocIT.java"))))
-                .contains(plain(block.group(1).replaceFirst("final class", "static final class")));
-    }
-
-    private static String plain(String code) {
-        return code.replaceAll("\\s+", " ").strip();
     }
 }

@@ -3,45 +3,18 @@
 
 package dev.zkrecipes.it.examples;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.Test;
 
 /** The code of {@code docs/security.md} is the code of these tests. */
 class SecurityDocTest {
-    private static final Path PAGE = Path.of("../../docs/security.md");
-    private static final Path THIS = Path.of("src/test/java/dev/zkrecipes/it/examples/SecurityDocTest.java");
-    private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);
-
-    private static String code(String java) {
-        return java.lines().map(String::strip).collect(Collectors.joining(" "));
-    }
-
-    @Test
-    void everyJavaBlock_isCodeOfThisTest() throws IOException {
-        List<MatchResult> blocks =
-                JAVA.matcher(Files.readString(PAGE)).results().toList();
-        String source = code(Files.readString(THIS)).replace(" .", ".");
-        assertThat(blocks)
-                .hasSize(3)
-                .allSatisfy(block ->
-                        assertThat(source).contains(code(block.group(1)).replace(" .", ".")));
-    }
-
     // Not run: the names would be looked up. MutexAclIT and MutexTlsIT do the same on a server.
     static InterProcessMutex digest() {
         LockOptions mine = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);

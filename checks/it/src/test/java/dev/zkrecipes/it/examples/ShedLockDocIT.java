@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.LockAssert;
@@ -29,12 +28,13 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
-/** The code of docs/shedlock.md, and of the javadoc. */
+/** The code of {@code docs/shedlock.md}, and of the javadoc. */
 @Timeout(600)
 @WithZooKeeper
 class ShedLockDocIT {
-    private static final Path HOUSE = Path.of("../..");
-    private static final Pattern BLOCK = Pattern.compile("(?s)```java\n(.*?)```|<pre>\\{@code\n(.*?)\\}</pre>");
+    private static final Path PROVIDER =
+            Path.of("../../bridges/shedlock/src/main/java/dev/zkrecipes/shedlock/ZooKeeperLockProvider.java");
+    private static final Pattern BLOCK = Pattern.compile("(?s)<pre>\\{@code\n(.*?)\\}</pre>");
 
     private static final List<String> DONE = new ArrayList<>();
 
@@ -79,22 +79,14 @@ class ShedLockDocIT {
     }
 
     @Test
-    void code_isThatOfThisTest() throws IOException {
+    void exampleInJavadoc_isCodeOfThisTest() throws IOException {
         String mine =
                 statements(Files.readString(Path.of("src/test/java/dev/zkrecipes/it/examples/ShedLockDocIT.java")));
-        for (String file : List.of(
-                "docs/shedlock.md",
-                "bridges/shedlock/src/main/java/dev/zkrecipes/shedlock/ZooKeeperLockProvider.java")) {
-            List<String> blocks = BLOCK.matcher(Files.readString(HOUSE.resolve(file)))
-                    .results()
-                    .map(block -> statements(text(block)))
-                    .toList();
-            assertThat(blocks).isNotEmpty().allSatisfy(block -> assertThat(mine).contains(block));
-        }
-    }
-
-    private static String text(MatchResult block) {
-        return block.group(1) != null ? block.group(1) : block.group(2);
+        List<String> blocks = BLOCK.matcher(Files.readString(PROVIDER))
+                .results()
+                .map(block -> statements(block.group(1)))
+                .toList();
+        assertThat(blocks).isNotEmpty().allSatisfy(block -> assertThat(mine).contains(block));
     }
 
     private static String statements(String java) {
