@@ -124,6 +124,21 @@ class KeepForTest extends QueueScene {
         assertLeftNothing();
     }
 
+    /** Nobody was told of it. The list with which the keep begins shows it. */
+    @Test
+    @Tag("H174")
+    void nodeThatIsGoneBeforeItIsKept_isLost_andItsWatchGoes() {
+        CompletableFuture<Lease> asked = mutex.acquireAsync();
+        settle();
+        Lease lease = granted(asked);
+        ensemble.deleteNodeUntold(PATH + "/" + nodes().get(0));
+        settle();
+        var unused = lease.closeAsync();
+        settle();
+        assertThat(process.watches()).isZero();
+        assertGivenBack();
+    }
+
     // ---- Somebody else.
 
     @Test

@@ -57,10 +57,14 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
     }
 
     private void onListed(Answer<List<String>> answer) {
-        if (answer.isUnsettled() && !session.isEnded()) {
-            session.zk().dropWatch(held.spec().path(), onEvent); // it may be set
+        boolean isGone = answer.isOk() && !answer.value().contains(LockPath.name(held.nodePath()));
+        if (isGone || (answer.isUnsettled() && !session.isEnded())) {
+            session.zk().dropWatch(held.spec().path(), onEvent); // it may be set, and no deletion of ours spends it
         }
-        if (!answer.isOk() || answer.value().stream().anyMatch(this::isOthers)) {
+        if (isGone) {
+            held.onNodeGone(); // before the watch, so nobody else tells of it
+        }
+        if (isGone || !answer.isOk() || answer.value().stream().anyMatch(this::isOthers)) {
             tell();
         }
     }
