@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Is told the outcome of each request for a lock, for metrics, traces and logs. Give it to
@@ -76,6 +78,28 @@ public interface LockObserver {
             Objects.requireNonNull(path, "path");
             Objects.requireNonNull(name, "name");
             Objects.requireNonNull(kind, "kind");
+        }
+
+        /**
+         * The kind as a word, for people and meters: {@code mutex}, {@code read}, {@code write}, {@code permits},
+         * {@code leadership}. Of another recipe it is the kind without the separator at its end; of a multi-lock, the
+         * words of its members with commas in between.
+         *
+         * @return the word
+         */
+        public String kindAsWord() {
+            return Stream.of(kind.split(",")).map(Request::word).collect(Collectors.joining(","));
+        }
+
+        private static String word(String kind) {
+            return switch (kind) {
+                case "lock-" -> "mutex";
+                case "__READ__" -> "read";
+                case "__WRIT__" -> "write";
+                case "lease.", "lease-" -> "permits";
+                case "latch-" -> "leadership";
+                default -> kind.replaceFirst("[-._]+$", "");
+            };
         }
     }
 

@@ -6,12 +6,15 @@ package dev.zkrecipes.leader;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.spi.LockInternals;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
@@ -115,6 +118,22 @@ public final class Term {
      */
     public boolean awaitValid(Duration timeout) throws InterruptedException {
         return engine.awaitProof(this::state, timeout) == LeaseState.HELD;
+    }
+
+    /**
+     * Tells a listener of each request to give the leadership back, as {@link Lease#onRevocationRequested} does; not
+     * once the term is over. A request changes nothing else: whoever is asked calls {@link LeaderElection#resign}, or
+     * not. One with a grace period ends the term when that is over.
+     *
+     * @param listener what to call, on the client's callback executor
+     */
+    public void onRevocationRequested(Consumer<RevocationRequest> listener) {
+        Objects.requireNonNull(listener, "listener");
+        lease.onRevocationRequested(request -> {
+            if (!isOver()) {
+                listener.accept(request);
+            }
+        });
     }
 
     /**

@@ -17,6 +17,9 @@ import dev.zkrecipes.core.LockObserver.Progress;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -32,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -155,6 +159,37 @@ class LeaderElectionIT extends ServerStage {
 
     private static InterProcessLock lock(ZooKeeperClient client, String path) {
         return new LockInternals(client, path, new MutexDriver("lock-"), LockOptions.defaults()).unowned();
+    }
+
+    /** The term goes on until the leader complies. While it ends, nobody is asked any more. */
+    @Test
+    void leader_hearsThatItIsAskedBack_untilItsTermEnds() throws Exception {
+        AtomicInteger heard = new AtomicInteger();
+        ZooKeeperClient watched = client(settings().observer(request -> new Progress() {
+            @Override
+            public void onRevocationRequested() {
+                heard.incrementAndGet();
+            }
+        }));
+        LeaderElection leader = opened(new LeaderElection(watched, path));
+        leader.addListener(diary);
+        leader.join();
+        Term term = leads(leader);
+        List<String> asked = new CopyOnWriteArrayList<>();
+        term.onRevocationRequested(request -> asked.add(request.requester()));
+        try (Revocation first = new Revoker(rivals).request(leader.leader().orElseThrow())) {
+            await().until(() -> asked.equals(List.of(rivals.ownerLabel())));
+            assertThat(term.isValid()).isTrue();
+            diary.end = new CountDownLatch(1);
+            var unused = leader.leave();
+            try (Revocation second = new Revoker(rivals).request(leader.leader().orElseThrow())) {
+                await().until(() -> heard.get() == 2);
+                diary.end.countDown();
+                assertThat(second.await(LONG)).contains(RevocationOutcome.GIVEN_BACK);
+            }
+            assertThat(first.await(LONG)).contains(RevocationOutcome.GIVEN_BACK);
+        }
+        assertThat(asked).hasSize(1);
     }
 
     @Test

@@ -38,9 +38,9 @@ import java.util.function.Supplier;
  * </table>
  *
  * <p>Those of locks have the tags {@code name}, which the application gives by
- * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; and {@code kind}, as in
- * {@link dev.zkrecipes.core.Participant#kind()}. The path is not a tag, as there may be any number of them. After
- * {@value #MOST} pairs of name and kind, all others are counted as {@code other}.
+ * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; and {@code kind}, a word such as
+ * {@code mutex}, from {@link dev.zkrecipes.core.LockObserver.Request#kindAsWord()}. The path is not a tag, as there may
+ * be any number of them. After {@value #MOST} pairs of name and kind, all others are counted as {@code other}.
  *
  * <pre>{@code
  * ZooKeeperClient client = ZooKeeperClient.builder()
@@ -75,7 +75,7 @@ public final class LockMetrics implements LockObserver {
 
     @Override
     public Progress onWaiting(Request request) {
-        Tags tags = Tags.of("name", request.name().orElse("none"), "kind", request.kind());
+        Tags tags = Tags.of("name", request.name().orElse("none"), "kind", request.kindAsWord());
         Measured begun = new Measured(meters.named(tags));
         begun.meters.beginWait(begun);
         return begun;

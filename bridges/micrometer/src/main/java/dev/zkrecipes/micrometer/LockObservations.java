@@ -68,7 +68,7 @@ public final class LockObservations implements LockObserver {
             String name = request.name().orElse("none");
             return startBelowParent(Observation.createNotStarted("zkrecipes." + what, registry)
                     .contextualName(what + " " + request.name().orElse("lock"))
-                    .lowCardinalityKeyValues(KeyValues.of("lock.name", name, "lock.kind", request.kind()))
+                    .lowCardinalityKeyValues(KeyValues.of("lock.name", name, "lock.kind", request.kindAsWord()))
                     .highCardinalityKeyValue("lock.path", request.path())
                     .parentObservation(parent));
         }

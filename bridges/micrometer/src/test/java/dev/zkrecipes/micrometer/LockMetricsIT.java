@@ -86,7 +86,7 @@ class LockMetricsIT extends ServerStage {
 
     private long timed(String name, String outcome) {
         Timer timer = meters.find("zkrecipes.lock." + name)
-                .tags("name", "orders", "kind", "lock-", "outcome", outcome)
+                .tags("name", "orders", "kind", "mutex", "outcome", outcome)
                 .timer();
         return timer == null ? 0 : timer.count(); // it comes with its first event
     }

@@ -18,6 +18,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(600)
 class LockMetricsTest {
@@ -39,6 +41,25 @@ class LockMetricsTest {
         observeOneHold();
         observeOneHold();
         assertThat(meters.get("zkrecipes.lock.held").gauge().value()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "lock-, mutex",
+        "__READ__, read",
+        "__WRIT__, write",
+        "lease., permits",
+        "latch-, leadership",
+        "range.7-, range.7",
+        "'lock-,__READ__', 'mutex,read'"
+    })
+    void kind_isAWord(String kind, String word) {
+        new LockMetrics(meters).onWaiting(new LockObserver.Request("/locks/orders", Optional.empty(), kind));
+        assertThat(meters.get("zkrecipes.lock.waiting")
+                        .tag("kind", word)
+                        .gauge()
+                        .value())
+                .isEqualTo(1);
     }
 
     @Test

@@ -72,9 +72,9 @@ class LockObservationsIT extends ServerStage {
         assertThat(told)
                 .containsExactly(
                         "zkrecipes.acquire \"acquire orders\" in request"
-                                + " [lock.kind=lock-, lock.name=orders, lock.outcome=granted, lock.path=/traced]",
+                                + " [lock.kind=mutex, lock.name=orders, lock.outcome=granted, lock.path=/traced]",
                         "zkrecipes.hold \"hold orders\" in request"
-                                + " [lock.kind=lock-, lock.name=orders, lock.outcome=released, lock.path=/traced]",
+                                + " [lock.kind=mutex, lock.name=orders, lock.outcome=released, lock.path=/traced]",
                         "request \"null\" in nothing []");
 
         told.clear();
@@ -85,7 +85,7 @@ class LockObservationsIT extends ServerStage {
                 .containsExactly(
                         "event lost",
                         "zkrecipes.hold \"hold orders\" in nothing"
-                                + " [lock.kind=lock-, lock.name=orders, lock.outcome=lost, lock.path=/traced]");
+                                + " [lock.kind=mutex, lock.name=orders, lock.outcome=lost, lock.path=/traced]");
         lease.close();
     }
 

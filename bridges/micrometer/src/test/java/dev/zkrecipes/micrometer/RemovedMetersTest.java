@@ -108,7 +108,7 @@ class RemovedMetersTest {
     @CsvSource({"wait,granted", "hold,lost", "waiting,", "held,", "timeouts,", "losses,", "revocations,", "oldest.hold,"
     })
     void nameThatIsTaken_isLeftOutWithOneWarning_andNoOtherMeter(String taken, @Nullable String outcome) {
-        Tags tags = Tags.of("name", "orders", "kind", "lock-");
+        Tags tags = Tags.of("name", "orders", "kind", "mutex");
         Meter theirs = meters.summary("zkrecipes.lock." + taken, outcome == null ? tags : tags.and("outcome", outcome));
         String printed = printedBy(() -> {
             work();

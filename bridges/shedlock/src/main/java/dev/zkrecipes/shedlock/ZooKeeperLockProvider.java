@@ -146,7 +146,9 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         }
     }
 
+    /** Unless the options name all of them, each job has meters of its own: there are few. */
     private LockInternals engine(String name, LockOptions limited) {
-        return new LockInternals(client, path + "/" + LockNames.nodeOf(name), new MutexDriver(), limited);
+        LockOptions named = limited.name().isPresent() ? limited : limited.withName(LockNames.meterNameOf(name));
+        return new LockInternals(client, path + "/" + LockNames.nodeOf(name), new MutexDriver(), named);
     }
 }

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -22,6 +23,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -58,6 +60,23 @@ class ZooKeeperLockProviderIT extends ServerStage {
         Optional<SimpleLock> lock = on(other).lock(job(name, LONG, Duration.ZERO));
         lock.ifPresent(SimpleLock::unlock);
         return lock.isPresent();
+    }
+
+    @Test
+    void eachJob_hasMetersOfItsOwn_unlessTheOptionsNameAll() throws InterruptedException {
+        List<String> names = new CopyOnWriteArrayList<>();
+        ZooKeeperClient watched = client(settings().observer(request -> {
+            names.add(request.name().orElse("none"));
+            return new LockObserver.Progress() {};
+        }));
+        on(watched)
+                .lock(job("nightly report", LONG, Duration.ZERO))
+                .orElseThrow()
+                .unlock();
+        LockOptions jobs = LockOptions.defaults().withName("jobs");
+        ZooKeeperLockProvider named = new ZooKeeperLockProvider(watched, "/jobs", jobs);
+        named.lock(job("nightly report", LONG, Duration.ZERO)).orElseThrow().unlock();
+        assertThat(names).containsExactly("nightly_report", "jobs");
     }
 
     @Test

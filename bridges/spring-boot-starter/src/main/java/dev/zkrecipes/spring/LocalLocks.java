@@ -63,7 +63,7 @@ final class LocalLocks implements LockObserver {
 
         Lock shown(long now) {
             double seconds = Duration.ofNanos(Math.max(0, now - since)).toMillis() / 1e3;
-            return new Lock(request.path(), request.name().orElse(null), request.kind(), thread, seconds);
+            return new Lock(request.path(), request.name().orElse(null), request.kindAsWord(), thread, seconds);
         }
 
         @Override

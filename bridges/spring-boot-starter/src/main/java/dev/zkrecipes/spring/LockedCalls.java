@@ -3,17 +3,21 @@
 
 package dev.zkrecipes.spring;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.mutex.InterProcessMutex;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +29,9 @@ import org.springframework.context.SmartLifecycle;
  * <p>When the context closes this stops first, before the web server: calls that wait end at once, and those that come
  * get a free lock or none, so that nothing holds up what is under way. The client is closed last, with the beans.
  */
-final class LockedCalls implements SmartLifecycle {
+final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
+    private static final int MOST_HOLDERS = 5;
+
     private final ZooKeeperClient client;
     private final Duration waitAtMost;
     private final Set<CallHold> holds = ConcurrentHashMap.newKeySet();
@@ -47,17 +53,17 @@ final class LockedCalls implements SmartLifecycle {
                 .map(Lease::path);
     }
 
-    @Nullable
-    Object run(MethodInvocation call, LockedMethod method) throws Throwable {
+    @Override
+    public @Nullable Object run(MethodInvocation call, LockedMethod method) throws Throwable {
         String path = method.path(call);
-        InterProcessMutex mutex = new InterProcessMutex(client, path, method.options());
-        Optional<Lease> acquired = acquire(mutex, method);
+        InterProcessLock asked = method.lock(client, path);
+        Optional<Lease> acquired = acquire(asked, method);
         if (acquired.isEmpty()) {
             if (method.skips()) {
                 return method.skipped();
             }
-            throw new LockNotAcquiredException("the lock " + mutex.path() + " stayed busy, and " + method.name()
-                    + " was not run" + (isRunning() ? "" : ": the application is stopping"));
+            throw new LockNotAcquiredException("the lock " + asked.path() + " " + state(asked) + ", and "
+                    + method.name() + " was not run" + (isRunning() ? "" : ": the application is stopping"));
         }
         LockInternals lock = new LockInternals(client, path, new MutexDriver(), method.options());
         CallHold hold = new CallHold(lock, acquired.get(), method.name(), holds);
@@ -69,7 +75,27 @@ final class LockedCalls implements SmartLifecycle {
         }
     }
 
+    /** Who holds it, as {@code zklock} says it. Nobody waits for that at the end of the application. */
+    private String state(InterProcessLock busy) {
+        try {
+            List<Participant> all = isRunning() ? busy.participants() : List.of();
+            String holders = all.stream()
+                    .filter(Participant::holding)
+                    .map(holder -> holder.owner().replaceAll("\\p{Cntrl}", "?"))
+                    .distinct()
+                    .limit(MOST_HOLDERS)
+                    .collect(Collectors.joining(", "));
+            return holders.isEmpty() ? "stayed busy" : "is held by " + holders;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (LockException e) {
+            // what counts is that the method was not run
+        }
+        return "stayed busy";
+    }
+
     private static @Nullable Object run(MethodInvocation call, LockedMethod method, CallHold hold) throws Throwable {
+        method.passLease(call, hold.lease());
         hold.enter();
         try {
             Object result = call.proceed();
@@ -81,15 +107,15 @@ final class LockedCalls implements SmartLifecycle {
         }
     }
 
-    private Optional<Lease> acquire(InterProcessMutex mutex, LockedMethod method) {
+    private Optional<Lease> acquire(InterProcessLock lock, LockedMethod method) {
         Duration wait = method.waitAtMost() == null ? waitAtMost : method.waitAtMost();
         boolean told = false;
         try {
             if (wait.isZero() || !begin()) {
-                return mutex.tryAcquire();
+                return lock.tryAcquire();
             }
             try {
-                return mutex.tryAcquire(wait);
+                return lock.tryAcquire(wait);
             } finally {
                 told = end();
                 if (told) {
@@ -101,7 +127,7 @@ final class LockedCalls implements SmartLifecycle {
                 return Optional.empty();
             }
             Thread.currentThread().interrupt();
-            throw new LockNotAcquiredException("interrupted while waiting for the lock " + mutex.path() + ", and "
+            throw new LockNotAcquiredException("interrupted while waiting for the lock " + lock.path() + ", and "
                     + method.name() + " was not run");
         }
     }

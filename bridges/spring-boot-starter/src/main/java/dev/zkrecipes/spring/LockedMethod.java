@@ -3,8 +3,13 @@
 
 package dev.zkrecipes.spring;
 
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockNames;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -40,6 +45,7 @@ record LockedMethod(
         @Nullable Duration waitAtMost,
         boolean skips,
         boolean looksInside,
+        WithLock.Mode mode,
         LockOptions options) {
     private static final DefaultParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
     private static final TemplateParserContext BRACES = new TemplateParserContext("{", "}");
@@ -83,7 +89,8 @@ record LockedMethod(
                     wait.isEmpty() ? null : notNegative(DurationStyle.detectAndParse(wait)),
                     skips,
                     returned.contains(Object.class),
-                    LockOptions.defaults().withName(meterName(name)));
+                    annotation.mode(),
+                    options(name, placeholders.apply(annotation.holdAtMost())));
         } catch (RuntimeException e) {
             throw new IllegalStateException("@WithLock of " + name + ": " + e.getMessage());
         }
@@ -117,10 +124,31 @@ record LockedMethod(
         return wait;
     }
 
-    /** Meters and logs know the lock by it: there are few methods, and many paths. */
-    private static String meterName(String name) {
-        String plain = name.replaceAll("[^A-Za-z0-9._-]", "_");
-        return plain.substring(Math.max(0, plain.length() - 80));
+    /** Meters and logs know the lock by the method: there are few methods, and many paths. */
+    private static LockOptions options(String name, String holdAtMost) {
+        LockOptions named = LockOptions.defaults().withName(LockNames.meterNameOf(name));
+        return holdAtMost.isEmpty() ? named : named.withHoldAtMost(DurationStyle.detectAndParse(holdAtMost));
+    }
+
+    boolean takesLease() {
+        return List.of(method.getParameterTypes()).contains(Lease.class);
+    }
+
+    /** In place of whatever the caller has passed. */
+    void passLease(MethodInvocation call, Lease lease) {
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            if (method.getParameterTypes()[i] == Lease.class) {
+                call.getArguments()[i] = lease;
+            }
+        }
+    }
+
+    InterProcessLock lock(ZooKeeperClient client, String path) {
+        return switch (mode) {
+            case MUTEX -> new InterProcessMutex(client, path, options);
+            case READ -> new InterProcessReadWriteLock(client, path, options).readLock();
+            case WRITE -> new InterProcessReadWriteLock(client, path, options).writeLock();
+        };
     }
 
     private static List<Expression> parse(String template) {

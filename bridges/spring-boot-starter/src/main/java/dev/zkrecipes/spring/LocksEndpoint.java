@@ -16,7 +16,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /** The actuator's endpoint {@code locks}: what this application holds and waits for. Health shows a part of it. */
 @Endpoint(id = "locks")
-record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls) {
+record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls, ElectionBeans elections) {
 
     /** Those that have lasted longest come first. */
     record Shown(
@@ -24,11 +24,18 @@ record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls
             String owner,
             List<LocalLocks.Lock> held,
             List<LocalLocks.Lock> waiting,
-            List<String> suspended) {}
+            List<String> suspended,
+            List<ElectionBeans.Shown> elections) {}
 
     @ReadOperation
     Shown show() {
-        return new Shown(client.connectionState(), client.ownerLabel(), locks.held(), locks.waiting(), suspended());
+        return new Shown(
+                client.connectionState(),
+                client.ownerLabel(),
+                locks.held(),
+                locks.waiting(),
+                suspended(),
+                elections.shown());
     }
 
     boolean isUp() {
@@ -41,6 +48,7 @@ record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls
         details.put("connection", all.connection);
         details.put("held", all.held.size());
         details.put("suspended", all.suspended);
+        details.put("elections", all.elections);
         if (all.connection == ConnectionState.CLOSED) {
             details.put("client", end());
         }

@@ -19,8 +19,7 @@ final class MissingPropertyAnalyzer extends AbstractFailureAnalyzer<InvalidConfi
         }
         return new FailureAnalysis(
                 "The property " + cause.getName() + " is missing: " + cause.getReason() + ".",
-                "Set " + cause.getName() + ", such as zk1:2181,zk2:2181,zk3:2181, or define a bean of the type"
-                        + " ZooKeeperClient.",
+                "Set " + cause.getName() + ", or zkrecipes.enabled=false to do without ZooKeeper.",
                 cause);
     }
 }

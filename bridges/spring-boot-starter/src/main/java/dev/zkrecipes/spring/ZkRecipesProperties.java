@@ -13,42 +13,68 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.util.Assert;
 
 /**
  * The settings of the client. Secrets stand in files, which are named here. A property that is not among these fails
  * the start.
  *
+ * @param enabled Whether there are a client and locks.
+ * @param ifDisabled What methods with @WithLock do if not: their calls fail (refuse), or run without locks (run).
  * @param connectString The servers: host:port[,host:port]...[/chroot].
  * @param sessionTimeout How long the servers keep the locks of a process that died.
  * @param closeTimeout How long the end of the application waits for annotated methods, jobs and elections.
  * @param namespace A path under which all locks of this application are.
  * @param label What others see as the owner of this application's locks; by default the process id and the host.
  * @param authFile A file of credentials, SCHEME:ID per line, such as digest:user:password.
+ * @param acl Who may use the locks: anybody (open), or only who has the same credentials (creator).
  * @param clientConfig A properties file of ZooKeeper's client (zookeeper.*), for TLS and SASL.
  * @param waitAtMost How long methods with @WithLock wait that name no time.
  * @param slowAfter After what time a request that still waits is logged as slow; not at all by default.
  * @param observers who is told of requests for locks
+ * @param elections The elections in which the application stands, by their names.
  */
 @ConfigurationProperties(prefix = "zkrecipes", ignoreUnknownFields = false)
 record ZkRecipesProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue("refuse") AnnotatedCalls.IfDisabled ifDisabled,
         @Nullable String connectString,
         @DefaultValue("30s") Duration sessionTimeout,
         @DefaultValue("10s") Duration closeTimeout,
         @DefaultValue("/") String namespace,
         @Nullable String label,
         @Nullable Path authFile,
+        @DefaultValue("open") Rights acl,
         @Nullable Path clientConfig,
         @DefaultValue("10s") Duration waitAtMost,
         @Nullable Duration slowAfter,
-        @DefaultValue Observers observers) {
+        @DefaultValue Observers observers,
+        @DefaultValue Map<String, Election> elections) {
+
+    /** Who may use the locks. */
+    enum Rights {
+        /** Anybody. */
+        OPEN,
+        /** Who has the credentials with which the path was created. */
+        CREATOR
+    }
+
+    /**
+     * An election in which the application stands.
+     *
+     * @param path The path of the election.
+     */
+    record Election(@Nullable String path) {}
 
     /**
      * Who is told of requests for locks.
@@ -63,23 +89,35 @@ record ZkRecipesProperties(
             @DefaultValue("false") boolean jfr) {}
 
     /** Throws what Boot explains by the property's name and its place, if a property is wrong. */
-    ZooKeeperClient client(Stream<LockObserver> told, Stream<Consumer<ZooKeeperClientBuilder>> customizers) {
+    ZooKeeperClient client(Stream<LockObserver> told, List<Consumer<ZooKeeperClientBuilder>> customizers) {
         ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
-        if (connectString == null || connectString.isBlank()) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "zkrecipes.connect-string", null, "it names the ZooKeeper servers, and is not set");
-        }
-        check("connect-string", connectString, builder::connectString);
+        String servers = require("connect-string", connectString, "it names the servers: zk1:2181,zk2:2181,zk3:2181");
+        check("connect-string", servers, builder::connectString);
         check("session-timeout", sessionTimeout, builder::sessionTimeout);
         check("close-timeout", closeTimeout, builder::closeTimeout);
         check("namespace", namespace, builder::namespace);
         check("label", label, builder::ownerLabel);
         check("slow-after", slowAfter, builder::slowAfter);
         check("auth-file", authFile, file -> addCredentials(file, builder));
+        check("acl", acl, rights -> {
+            if (rights == Rights.CREATOR) {
+                boolean mayHaveCredentials = authFile != null || clientConfig != null || !customizers.isEmpty();
+                Assert.isTrue(mayHaveCredentials, "a creator has credentials: set zkrecipes.auth-file, for example");
+                builder.acl(ZooDefs.Ids.CREATOR_ALL_ACL);
+            }
+        });
         check("client-config", clientConfig, file -> builder.clientConfig(read(file)));
         told.forEach(builder::observer);
         customizers.forEach(customizer -> customizer.accept(builder));
         return builder.build();
+    }
+
+    /** A property that has to be there. */
+    static String require(String name, @Nullable String value, String what) {
+        if (value == null || value.isBlank()) {
+            throw new InvalidConfigurationPropertyValueException("zkrecipes." + name, null, what + ", and is not set");
+        }
+        return value;
     }
 
     /** Sets a property that is given. */

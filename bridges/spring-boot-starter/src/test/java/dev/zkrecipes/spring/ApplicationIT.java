@@ -4,10 +4,14 @@
 package dev.zkrecipes.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -71,6 +75,20 @@ class ApplicationIT {
         Shop shop() {
             return new Shop();
         }
+
+        @Bean
+        Stock stock() {
+            return new Stock();
+        }
+    }
+
+    @RestController
+    static class Stock {
+        @GetMapping("/stock/{id}")
+        @WithLock(value = "/orders/{#id}", waitAtMost = "0s")
+        public String count(@PathVariable("id") String id) {
+            return "one of " + id;
+        }
     }
 
     @RestController
@@ -122,6 +140,7 @@ class ApplicationIT {
                 "--zkrecipes.session-timeout=60s",
                 "--zkrecipes.namespace=/shop",
                 "--zkrecipes.auth-file=" + credentials,
+                "--zkrecipes.acl=creator",
                 "--zkrecipes.wait-at-most=1h",
                 "--zkrecipes.label=shop-1");
         orders = shop.getBean(Shop.class);
@@ -172,7 +191,15 @@ class ApplicationIT {
                 .containsPattern("\"held\":\\[\\{[^}]*\"name\":\"Shop.ship\"")
                 .containsPattern("\"held\":\\[\\{[^}]*\"seconds\":[0-9.]+")
                 .containsPattern("\"waiting\":\\[\\{[^}]*\"path\":\"/shop/orders/7\"");
-        assertThat(get("metrics/zkrecipes.lock.held?tag=name:Shop.ship")).contains("\"value\":1.0");
+        assertThat(get("metrics/zkrecipes.lock.held?tag=name:Shop.ship&tag=kind:mutex"))
+                .contains("\"value\":1.0");
+        HttpResponse<String> busy = answer(ask("/stock/7"));
+        assertThat(busy.statusCode()).isEqualTo(409);
+        assertThat(busy.body()).doesNotContain("shop-1", "/orders");
+        try (ZooKeeperClient stranger = TestClients.connect(server.connectString())) {
+            assertThatThrownBy(() -> new InterProcessMutex(stranger, "/shop/orders/7").tryAcquire())
+                    .isInstanceOf(LockAccessException.class);
+        }
         assertThat(get("health/zkrecipes")).contains("\"held\":1", "\"suspended\":[]");
 
         server.stop();
@@ -186,7 +213,8 @@ class ApplicationIT {
         assertThat(answer(second).body()).isEqualTo("shipped 7");
         await().until(() -> get("locks").contains("\"held\":[]"));
         shop.getBean(LockRegistry.class).executeLocked("a key/of mine", () -> {
-            assertThat(nodes("/shop/locks/integration/key-a+key%2Fof+mine")).isEqualTo(1);
+            assertThat(nodes("/shop/locks/integration/a+key%2Fof+mine")).isEqualTo(1);
+            assertThat(get("metrics/zkrecipes.lock.held?tag=name:registry")).contains("\"value\":1.0");
         });
         assertThat(get("env") + get("configprops")).contains("shop-1").doesNotContain("a secret");
     }

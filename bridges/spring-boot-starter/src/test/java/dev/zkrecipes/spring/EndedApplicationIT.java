@@ -38,14 +38,14 @@ class EndedApplicationIT extends ServerStage {
     void start() throws InterruptedException {
         ZooKeeperClient rival = client();
         ofMethod = new InterProcessMutex(rival, "/orders");
-        ofRegistry = new InterProcessMutex(rival, "/locks/integration/key-key");
+        ofRegistry = new InterProcessMutex(rival, "/locks/integration/key");
         application = opened(new ChildJvms())
                 .start(
                         List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),
                         HoldingApplication.class,
                         server.connectString(),
                         folder.toString());
-        Soon.await().atMost(LIMIT).until(() -> holders(ofMethod) == 1 && holders(ofRegistry) == 1);
+        Soon.await().atMost(LIMIT).until(() -> has("working") && holders(ofRegistry) == 1);
     }
 
     private static int holders(InterProcessMutex lock) throws InterruptedException {

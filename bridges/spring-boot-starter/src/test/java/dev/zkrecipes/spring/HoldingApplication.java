@@ -63,6 +63,7 @@ class HoldingApplication {
     static class Orders implements DisposableBean {
         @WithLock("/orders")
         public void ship() {
+            write("working");
             workUntil("stop");
             write("shipped");
         }

@@ -8,19 +8,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.jfr.JfrLockObserver;
+import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.micrometer.LockMetrics;
 import dev.zkrecipes.micrometer.LockObservations;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.shedlock.ZooKeeperLockProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.reflect.Method;
@@ -28,6 +33,7 @@ import java.lang.reflect.Proxy;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,6 +45,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
+import net.javacrumbs.shedlock.core.LockProvider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,6 +61,9 @@ import org.springframework.boot.actuate.health.Status;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggerConfiguration;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -130,6 +140,91 @@ class StarterTest {
     }
 
     @Test
+    void disabledStarter_makesNothing_andRefusesMethods() {
+        boot.withPropertyValues("zkrecipes.enabled=false", "zkrecipes.elections.billing.path=/leaders/billing")
+                .withBean(Orders.class)
+                .run(context -> {
+                    assertThat(context)
+                            .hasNotFailed()
+                            .doesNotHaveBean(ZooKeeperClient.class)
+                            .doesNotHaveBean(LockRegistry.class)
+                            .doesNotHaveBean(LockProvider.class)
+                            .doesNotHaveBean(LeaderElection.class)
+                            .doesNotHaveBean(LocksEndpoint.class)
+                            .doesNotHaveBean(HealthIndicator.class);
+                    assertThatThrownBy(() -> context.getBean(Orders.class).count("7"))
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageContaining("Orders.count was not run: zkrecipes.enabled is false, so it has no")
+                            .hasMessageContaining("zkrecipes.if-disabled=run");
+                });
+    }
+
+    @Test
+    void disabledStarter_mayRunMethodsWithoutLocks_asItsStartSays() {
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            boot.withPropertyValues("zkrecipes.enabled=false", "zkrecipes.if-disabled=run")
+                    .withBean(Orders.class)
+                    .run(context -> {
+                        Orders orders = context.getBean(Orders.class);
+                        assertThat(orders.count("7") + orders.count("8")).isEqualTo(2);
+                        assertThatThrownBy(() -> orders.ship(null))
+                                .isInstanceOf(IllegalStateException.class)
+                                .hasMessageContaining("but none with an argument for the lease");
+                    });
+        } finally {
+            System.setErr(terminal);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8)).containsOnlyOnce("run without their locks");
+    }
+
+    static class Orders {
+        @WithLock("/orders/{#id}")
+        int count(String id) {
+            return 1;
+        }
+
+        @WithLock("/orders")
+        void ship(@Nullable Lease lease) {
+            assertThat(lease).isNotNull();
+        }
+    }
+
+    @Test
+    void zooKeeper_isQuiet_unlessTheApplicationHasSetItsLevel() {
+        LoggingSystem logs = Mockito.mock();
+        ApplicationContextRunner logging = boot.withPropertyValues(CONNECT).withBean(LoggingSystem.class, () -> logs);
+        logging.run(context -> Mockito.verify(logs).setLogLevel("org.apache.zookeeper", LogLevel.WARN));
+        Mockito.clearInvocations(logs);
+        Mockito.when(logs.getLoggerConfiguration("org.apache.zookeeper"))
+                .thenReturn(new LoggerConfiguration("org.apache.zookeeper", LogLevel.INFO, LogLevel.INFO));
+        logging.run(context -> Mockito.verify(logs, Mockito.never()).setLogLevel(Mockito.any(), Mockito.any()));
+    }
+
+    @Test
+    void lockProvider_isThere_unlessTheApplicationHasOne() {
+        boot.withPropertyValues(CONNECT)
+                .run(context ->
+                        assertThat(context.getBean(LockProvider.class)).isInstanceOf(ZooKeeperLockProvider.class));
+        LockProvider own = Mockito.mock();
+        boot.withPropertyValues(CONNECT)
+                .withBean(LockProvider.class, () -> own)
+                .run(context -> assertThat(context.getBean(LockProvider.class)).isSameAs(own));
+    }
+
+    @Test
+    void electionWithoutAPath_isExplained() {
+        boot.withPropertyValues(CONNECT, "zkrecipes.elections.billing.path=").run(context -> {
+            FailureAnalysis analysis = new MissingPropertyAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription())
+                    .isEqualTo("The property zkrecipes.elections.billing.path is missing: it names the path of the"
+                            + " election, and is not set.");
+        });
+    }
+
+    @Test
     void application_mayBringItsOwnClient() {
         boot.withBean(ZooKeeperClient.class, () -> ZooKeeperClient.connect("127.0.0.1:2"))
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ZooKeeperClient.class));
@@ -156,13 +251,15 @@ class StarterTest {
         boot.withPropertyValues(CONNECT)
                 .withClassLoader(new FilteredClassLoader(
                         "org.springframework.integration",
+                        "net.javacrumbs.shedlock",
                         "org.springframework.boot.actuate",
                         "org.springframework.transaction"))
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .hasSingleBean(ZooKeeperClient.class)
-                        .doesNotHaveBean(LocksEndpoint.class)
-                        .doesNotHaveBean("lockRegistry"));
+                        .doesNotHaveBean(HealthIndicator.class)
+                        .doesNotHaveBean("lockRegistry")
+                        .doesNotHaveBean("lockProvider"));
     }
 
     /** As in an application whose web starter brings no transactions. The filter above does not see what links. */
@@ -225,7 +322,7 @@ class StarterTest {
         boot.run(context -> {
             FailureAnalysis analysis = new MissingPropertyAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription()).contains("The property zkrecipes.connect-string is missing");
-            assertThat(analysis.getAction()).contains("zk1:2181");
+            assertThat(analysis.getAction()).contains("Set zkrecipes.connect-string", "zkrecipes.enabled=false");
         });
     }
 
@@ -243,6 +340,13 @@ class StarterTest {
             zkrecipes.auth-file=/no/such/file  | zkrecipes.auth-file
             zkrecipes.client-config=/no/file   | zkrecipes.client-config
             zkrecipes.observers.metrics=maybe  | zkrecipes.observers.metrics
+            zkrecipes.enabled=yes              | zkrecipes.enabled
+            zkrecipes.enabled=maybe            | zkrecipes.enabled
+            zkrecipes.if-disabled=perhaps      | zkrecipes.if-disabled
+            zkrecipes.acl=mine                 | zkrecipes.acl
+            zkrecipes.acl=creator              | zkrecipes.acl
+            zkrecipes.elections.a.path=leaders | zkrecipes.elections.a.path
+            zkrecipes.elections.a.size=3       | zkrecipes.elections.a.size
             """)
     void wrongProperty_failsTheStart_byItsName(String property, String name) {
         boot.withPropertyValues(CONNECT, property)
@@ -332,6 +436,11 @@ class StarterTest {
             void refused() {}
         }
 
+        static class NoTimeToHold {
+            @WithLock(value = "/refused", holdAtMost = "0s")
+            void refused() {}
+        }
+
         static class NegativeDuration {
             @WithLock(value = "/refused", waitAtMost = "-1s")
             void refused() {}
@@ -356,6 +465,7 @@ class StarterTest {
                 Refused.OpenBrace.class,
                 Refused.NoDuration.class,
                 Refused.NegativeDuration.class,
+                Refused.NoTimeToHold.class,
                 Refused.UnknownPlaceholder.class
             })
     void methodThatCannotHaveItsLock_failsTheStart_byItsName(Class<?> bean) {
@@ -447,12 +557,12 @@ class StarterTest {
         String thread = Thread.currentThread().getName();
         assertThat(locks.waiting())
                 .containsExactly(
-                        new LocalLocks.Lock("/first", "orders", "lock-", thread, 3),
-                        new LocalLocks.Lock("/second", null, "lock-", thread, 1));
+                        new LocalLocks.Lock("/first", "orders", "mutex", thread, 3),
+                        new LocalLocks.Lock("/second", null, "mutex", thread, 1));
         first.onGranted(Duration.ofSeconds(3));
         second.onAbandoned(Duration.ofSeconds(1), LockObserver.Ending.TIMED_OUT);
         now[0] = 4_500_000_000L;
-        assertThat(locks.held()).containsExactly(new LocalLocks.Lock("/first", "orders", "lock-", thread, 1.5));
+        assertThat(locks.held()).containsExactly(new LocalLocks.Lock("/first", "orders", "mutex", thread, 1.5));
         assertThat(locks.waiting()).isEmpty();
         first.onLost(Duration.ofSeconds(2), "the session is over");
         assertThat(List.of(locks.held(), locks.waiting())).allMatch(List::isEmpty);
@@ -470,8 +580,8 @@ class StarterTest {
         Mockito.when(client.awaitConnected(Duration.ZERO))
                 .thenThrow(new ClientClosedException("it has ended itself", new NoSuchMethodError("getTestable")))
                 .thenThrow(new ClientClosedException("it is closed"));
-        LocksEndpoint state =
-                new LocksEndpoint(client, new LocalLocks(() -> 0), new LockedCalls(client, Duration.ZERO));
+        LocksEndpoint state = new LocksEndpoint(
+                client, new LocalLocks(() -> 0), new LockedCalls(client, Duration.ZERO), Mockito.mock());
         assertThat(state.health()).containsEntry("client", "ended itself: java.lang.NoSuchMethodError: getTestable");
         assertThat(state.health()).containsEntry("client", "closed");
         Mockito.when(client.connectionState()).thenReturn(ConnectionState.CONNECTED);

@@ -9,13 +9,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Date;
@@ -29,6 +32,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -111,6 +116,23 @@ class WithLockIT {
         @WithLock(value = "/orders/{#id}", waitAtMost = "1s")
         int count(String id) {
             return 1;
+        }
+
+        @WithLock(value = "/orders/{#id}", holdAtMost = "300ms")
+        void shipInTime(String id, Consumer<Lease> work, @Nullable Lease lease) {
+            work.accept(Objects.requireNonNull(lease));
+        }
+
+        @WithLock(value = "/stock/{#id}", mode = WithLock.Mode.READ, waitAtMost = "0s")
+        @Nullable
+        Object look(String id, Callable<?> work) throws Exception {
+            return work.call();
+        }
+
+        @WithLock(value = "/stock/{#id}", mode = WithLock.Mode.WRITE, waitAtMost = "0s")
+        @Nullable
+        Object change(String id, Callable<?> work) throws Exception {
+            return work.call();
         }
 
         @Transactional
@@ -252,6 +274,39 @@ class WithLockIT {
     }
 
     @Test
+    void readers_workTogether_andWriterAlone() throws Exception {
+        CompletableFuture<Object> begun = new CompletableFuture<>();
+        CompletableFuture<Object> reads = inBackground(() -> orders.look("7", () -> {
+            begun.complete("begun");
+            mayEnd.await();
+            return "looked";
+        }));
+        Soon.get(begun);
+        assertThat(orders.look("7", () -> "looked, too")).isEqualTo("looked, too");
+        assertThatThrownBy(() -> orders.change("7", () -> "never")).isInstanceOf(LockNotAcquiredException.class);
+        mayEnd.countDown();
+        assertThat(Soon.get(reads)).isEqualTo("looked");
+        assertThat(orders.change("7", () -> orders.look("7", () -> "as a reader of what it writes")))
+                .isEqualTo("as a reader of what it writes");
+        assertThatThrownBy(() -> orders.look("7", () -> orders.change("7", () -> "never")))
+                .isInstanceOf(LockRefusedException.class);
+    }
+
+    @Test
+    void lockThatIsHeldForTooLong_isLost_whileTheMethodWorks() {
+        assertThatThrownBy(() -> orders.shipInTime(
+                        "7",
+                        lease -> {
+                            assertThat(lease.path()).isEqualTo("/orders/7");
+                            Soon.await().until(() -> lease.state() == LeaseState.LOST);
+                            Soon.await().until(() -> nodes("/orders/7").isEmpty());
+                        },
+                        null))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("/orders/7 was lost while Orders.shipInTime ran");
+    }
+
+    @Test
     void whatTheMethodThrows_comesOut_andTheLockIsReleased() {
         IllegalStateException failure = new IllegalStateException("out of stock");
         assertThatThrownBy(() -> orders.ship(7, () -> {
@@ -266,7 +321,8 @@ class WithLockIT {
         try (Lease lease = new InterProcessMutex(other, "/orders/7").acquire()) {
             assertThatThrownBy(() -> orders.count("7"))
                     .isInstanceOf(LockNotAcquiredException.class)
-                    .hasMessage("the lock /orders/7 stayed busy, and Orders.count was not run");
+                    .hasMessage(
+                            "the lock /orders/7 is held by " + other.ownerLabel() + ", and Orders.count was not run");
             assertThat(orders.shipUnlessBusy("7")).isEmpty();
             assertThat(orders.shipNow("7")).isNull();
             Soon.await().until(lease::isValid);
@@ -482,15 +538,15 @@ class WithLockIT {
         Lock lock = context.getBean(LockRegistry.class).obtain("key");
         ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
         lock.lock();
-        assertThat(nodes("/locks/integration/key-key")).hasSize(1);
+        assertThat(nodes("/locks/integration/key")).hasSize(1);
         switch (ends) {
             case "client" -> client.close();
             case "context" -> context.close();
             default -> server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
         }
-        Soon.await().until(() -> nodes("/locks/integration/key-key").isEmpty());
+        Soon.await().until(() -> nodes("/locks/integration/key").isEmpty());
         if (ends.equals("session")) { // of which the client hears a moment later
-            InterProcessMutex held = new InterProcessMutex(client, "/locks/integration/key-key");
+            InterProcessMutex held = new InterProcessMutex(client, "/locks/integration/key");
             Soon.await().until(() -> !held.isAcquiredInThisProcess());
         }
         assertThatThrownBy(lock::unlock).isInstanceOf(LockLostException.class);
@@ -531,6 +587,38 @@ class WithLockIT {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("a java.util.Date cannot name a lock");
         assertThatThrownBy(() -> registry.obtain("\uD800")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static boolean isBoot4() {
+        return System.getProperty("boot.version").startsWith("4");
+    }
+
+    /** What a lock has from Spring Integration 7 on. */
+    @Test
+    void registryLock_withATimeToLive_isLostAfterIt() throws Throwable {
+        Lock lock = context.getBean(LockRegistry.class).obtain("key");
+        Optional<Class<?>> known = Stream.of(lock.getClass().getInterfaces())
+                .filter(type -> type.getSimpleName().equals("DistributedLock"))
+                .findFirst();
+        assertThat(known.isPresent()).as("with Spring Integration 7").isEqualTo(isBoot4());
+        if (known.isEmpty()) {
+            return;
+        }
+        Class<?> distributed = known.get();
+        distributed.getMethod("lock", Duration.class).invoke(lock, Duration.ofMillis(300));
+        Soon.await().until(() -> nodes("/locks/integration/key").isEmpty());
+        assertThatThrownBy(lock::unlock).isInstanceOf(LockLostException.class);
+        Lock theirs = new InterProcessMutex(other, "/locks/integration/key").asLock();
+        theirs.lock();
+        Method tryLock = distributed.getMethod("tryLock", Duration.class, Duration.class);
+        assertThat(tryLock.invoke(lock, Duration.ofMillis(10), Duration.ofHours(1)))
+                .isEqualTo(false);
+        theirs.unlock();
+        assertThat(tryLock.invoke(lock, Duration.ofHours(1), Duration.ofHours(1)))
+                .isEqualTo(true);
+        lock.unlock();
+        assertThat(lock.tryLock()).isTrue();
+        lock.unlock();
     }
 
     /** It is outside of the lock, as docs/spring.md says. */

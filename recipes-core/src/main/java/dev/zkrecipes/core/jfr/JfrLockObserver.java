@@ -78,7 +78,7 @@ public final class JfrLockObserver implements LockObserver {
             if (event.shouldCommit()) {
                 event.path = request.path();
                 event.name = request.name().orElse(null);
-                event.kind = request.kind();
+                event.kind = request.kindAsWord();
                 event.outcome = outcome;
                 event.commit();
             }

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.spi;
 
+import dev.zkrecipes.core.LockOptions;
 import java.lang.invoke.MethodType;
 import java.math.BigInteger;
 import java.net.URLEncoder;
@@ -58,6 +59,8 @@ public final class LockNames {
             MonthDay.class,
             Duration.class,
             Period.class);
+
+    private static final int LONGEST_METER_NAME = 80;
 
     private LockNames() {}
 
@@ -126,5 +129,17 @@ public final class LockNames {
      */
     public static String nodeOf(Object value) {
         return URLEncoder.encode(textOf(value), StandardCharsets.UTF_8);
+    }
+
+    /**
+     * A text as a name for meters and the log: {@link LockOptions#withName}. What cannot stand in such a name becomes
+     * {@code _}; of a text that is too long, the end is kept. So different texts may have the same name.
+     *
+     * @param text what to name the lock by, such as a method or a job; not empty
+     * @return a name that {@code withName} accepts
+     */
+    public static String meterNameOf(String text) {
+        String plain = Objects.requireNonNull(text, "text").replaceAll("[^A-Za-z0-9._:-]", "_");
+        return plain.substring(Math.max(0, plain.length() - LONGEST_METER_NAME));
     }
 }

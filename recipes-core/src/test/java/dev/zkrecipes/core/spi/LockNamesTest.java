@@ -6,6 +6,7 @@ package dev.zkrecipes.core.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.LockOptions;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -165,6 +166,15 @@ class LockNamesTest {
         assertThatThrownBy(() -> LockNames.textOf(text)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> LockNames.nodeOf(text.charAt(text.length() - 1)))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Orders.ship", "nightly report/ä", "a:b-c_d.e", "\uD800"})
+    void anyTextHasANameForMeters(String text) {
+        String name = LockNames.meterNameOf(text);
+        assertThat(LockOptions.defaults().withName(name).name()).contains(name);
+        assertThat(name).hasSameSizeAs(text);
+        assertThat(LockNames.meterNameOf("x".repeat(100) + text)).hasSize(80).endsWith(name);
     }
 
     @Test

@@ -57,7 +57,7 @@ class ArchitectureTest {
             "curator",
             Set.of("mutex", "rwlock", "multilock"),
             "spring",
-            Set.of("mutex", "micrometer"));
+            Set.of("mutex", "rwlock", "leader", "micrometer", "shedlock"));
 
     private static final Set<String> APPLICATIONS = Set.of("recipes-cli", "recipes-bench", "recipes-schedules");
 

@@ -48,6 +48,7 @@ import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.shedlock.ZooKeeperLockProvider;
+import dev.zkrecipes.spring.ElectionEvent;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Array;
@@ -93,12 +94,16 @@ class NullsTest {
     private static final Duration SESSION = Duration.ofSeconds(6);
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    /** What only the engine and simulated servers make; of an answer, what its factories do not. */
+    /** What only the engine, the starter and simulated servers make; of an answer, what its factories do not. */
     private static final Set<Class<?>> MADE_BY_OTHERS = Set.of(
             LockGroups.Modes.class,
             LockSnapshot.class,
             NodeData.class,
             Answer.class,
+            ElectionEvent.TermBegan.class,
+            ElectionEvent.TermEnded.class,
+            ElectionEvent.GiveBackRequested.class,
+            ElectionEvent.Withdrawn.class,
             ZooKeeperOperations.class,
             Violation.class);
 

@@ -87,7 +87,7 @@ class JfrLockObserverIT extends ServerStage {
         assertThat(outcomes(events, "LockLoss")).singleElement().asString().endsWith(" has ended (EXPIRED)");
         assertThat(events).allSatisfy(event -> {
             assertThat(event.getString("name")).isEqualTo("orders");
-            assertThat(event.getString("kind")).isEqualTo("lock-");
+            assertThat(event.getString("kind")).isEqualTo("mutex");
         });
         assertThat(events)
                 .filteredOn(event -> event.getEventType().getName().endsWith("LockWait"))

@@ -14,7 +14,10 @@ import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNames;
 import dev.zkrecipes.curator.CuratorClients;
+import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.spring.ElectionEvent;
+import dev.zkrecipes.spring.LockNotAcquiredException;
 import dev.zkrecipes.spring.WithLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -37,7 +40,6 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.CuratorEventType;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
-import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.DisposableBean;
@@ -45,11 +47,16 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
 import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /** The code of {@code docs/spring.md} is the code of this test, in Spring and Spring Integration as they are. */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -68,15 +75,15 @@ class SpringDocIT {
 
         @Bean
         LockRegistry lockRegistry(ZooKeeperClient client) {
-            return key -> new InterProcessMutex(client, "/locks/integration/key-" + LockNames.nodeOf(key)).asLock();
+            return key -> new InterProcessMutex(client, "/locks/integration/" + LockNames.nodeOf(key)).asLock();
         }
     }
 
     @Configuration
     static class CustomizerBeans {
         @Bean
-        Consumer<ZooKeeperClientBuilder> rights() {
-            return builder -> builder.acl(ZooDefs.Ids.CREATOR_ALL_ACL);
+        Consumer<ZooKeeperClientBuilder> requests() {
+            return builder -> builder.requestTimeout(Duration.ofSeconds(5));
         }
     }
 
@@ -85,12 +92,41 @@ class SpringDocIT {
     }
 
     /** Runs with the starter's own tests; here it compiles. */
-    record Shop(ZooKeeperClient client, Warehouse warehouse) {
-        @WithLock(value = "/orders/{#id}", waitAtMost = "2s")
-        public void ship(String id) throws InterruptedException {
-            try (Lease lease = new InterProcessMutex(client, "/orders/" + id).acquire()) { // only if you need the token
-                warehouse.ship(id, lease.fencingToken());
-            }
+    record Shop(Warehouse warehouse) {
+        @WithLock(value = "/orders/{#id}", waitAtMost = "2s", holdAtMost = "10m")
+        public void ship(String id, Lease lease) { // called as ship("4711", null)
+            warehouse.ship(id, lease.fencingToken());
+        }
+    }
+
+    @RestControllerAdvice
+    static class Busy {
+        @ExceptionHandler
+        ProblemDetail later(LockNotAcquiredException busy) {
+            return ProblemDetail.forStatusAndDetail(HttpStatus.LOCKED, "somebody else works on it: try again later");
+        }
+    }
+
+    interface Reports {
+        void start(long number);
+
+        void stop();
+    }
+
+    record Billing(LeaderElection billingElection, Reports reports) {
+        @EventListener
+        void begin(ElectionEvent.TermBegan event) {
+            reports.start(event.term().number());
+        }
+
+        @EventListener
+        void end(ElectionEvent.TermEnded event) {
+            reports.stop();
+        }
+
+        @EventListener
+        void giveBack(ElectionEvent.GiveBackRequested event) {
+            billingElection.resign();
         }
     }
 
@@ -198,7 +234,7 @@ class SpringDocIT {
                 JAVA.matcher(Files.readString(PAGE)).results().toList();
         String source = Files.readString(THIS).replaceAll("\\s+", "");
         assertThat(blocks)
-                .hasSize(5)
+                .hasSize(7)
                 .allSatisfy(block -> assertThat(source).contains(block.group(1).replaceAll("\\s+", "")));
     }
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.leader.LeaderListener;
+import dev.zkrecipes.leader.Term;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionBuilder;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.OnGrantedEvent;
+import org.springframework.integration.leader.event.OnRevokedEvent;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The elections of the properties. They stand from the start of the application on. When it stops, they end after the
+ * waits of annotated methods and the jobs of schedulers, before the web server, and so long before the client: the next
+ * leader begins when the listeners of this one have returned.
+ */
+final class ElectionBeans implements SmartLifecycle {
+    private static final boolean HAS_INTEGRATION = ClassUtils.isPresent(
+            "org.springframework.integration.leader.Context", ElectionBeans.class.getClassLoader());
+
+    private final Map<String, Candidate> all = new TreeMap<>();
+    private volatile boolean isRunning;
+
+    ElectionBeans(ZooKeeperClient client, ZkRecipesProperties properties, ApplicationEventPublisher events) {
+        properties.elections().forEach((name, settings) -> {
+            String property = "elections." + name + ".path";
+            String path = ZkRecipesProperties.require(property, settings.path(), "it names the path of the election");
+            ZkRecipesProperties.check(property, path, given -> {
+                LockOptions options = LockOptions.defaults().withName(name);
+                all.put(name, new Candidate(name, new LeaderElection(client, given, options), events));
+            });
+        });
+    }
+
+    /** Makes a bean of each, called as its name with the ending {@code Election}. */
+    record Registrar(Environment environment, BeanFactory beans) implements ImportBeanDefinitionRegistrar {
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+            Binder.get(environment)
+                    .bind("zkrecipes.elections", Bindable.mapOf(String.class, ZkRecipesProperties.Election.class))
+                    .orElse(Map.of())
+                    .keySet()
+                    .forEach(name -> registry.registerBeanDefinition(
+                            name + "Election",
+                            BeanDefinitionBuilder.genericBeanDefinition(
+                                            LeaderElection.class,
+                                            () -> beans.getBean(ElectionBeans.class)
+                                                    .election(name))
+                                    .getBeanDefinition()));
+        }
+    }
+
+    private LeaderElection election(String name) {
+        return Objects.requireNonNull(all.get(name)).election;
+    }
+
+    /** An election as the endpoint and health show it. */
+    record Shown(
+            String name,
+            boolean leads,
+            @Nullable Long term,
+            @Nullable String withdrawn) {}
+
+    List<Shown> shown() {
+        return all.values().stream().map(Candidate::shown).toList();
+    }
+
+    @Override
+    public void start() {
+        all.values().forEach(candidate -> candidate.election.join());
+        isRunning = true;
+    }
+
+    /** All at once; then it waits for each. */
+    @Override
+    public void stop() {
+        for (Candidate candidate : all.values()) {
+            var unused = candidate.election.leave();
+        }
+        all.values().forEach(candidate -> candidate.election.close());
+        isRunning = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return isRunning;
+    }
+
+    @Override
+    public int getPhase() {
+        return DEFAULT_PHASE - 1;
+    }
+
+    /** Tells the application of an election. */
+    private static final class Candidate implements LeaderListener {
+        private final String name;
+        private final LeaderElection election;
+        private final ApplicationEventPublisher events;
+        private volatile @Nullable String withdrawn;
+
+        Candidate(String name, LeaderElection election, ApplicationEventPublisher events) {
+            this.name = name;
+            this.election = election;
+            this.events = events;
+            election.addListener(this);
+            if (HAS_INTEGRATION) {
+                election.addListener(new Role(name, election, events));
+            }
+        }
+
+        Shown shown() {
+            Long term = election.term().map(Term::number).orElse(null);
+            return new Shown(name, election.isLeader(), term, withdrawn);
+        }
+
+        @Override
+        public void termBegan(Term term) {
+            withdrawn = null;
+            try {
+                events.publishEvent(new ElectionEvent.TermBegan(name, term));
+            } finally { // a request that is there already would otherwise be told before the beginning
+                term.onRevocationRequested(
+                        request -> events.publishEvent(new ElectionEvent.GiveBackRequested(name, term, request)));
+            }
+        }
+
+        @Override
+        public void termEnded(Term term) {
+            events.publishEvent(new ElectionEvent.TermEnded(name, term));
+        }
+
+        @Override
+        public void withdrawn(LockException why) {
+            withdrawn = why.getMessage();
+            events.publishEvent(new ElectionEvent.Withdrawn(name, why));
+        }
+    }
+
+    /** Lets Spring Integration start and stop what has the role. Where it is not there, nobody loads this class. */
+    private record Role(String name, LeaderElection election, ApplicationEventPublisher events)
+            implements LeaderListener, Context {
+        @Override
+        public boolean isLeader() {
+            return election.isLeader();
+        }
+
+        @Override
+        public void yield() {
+            var unused = election.resign();
+        }
+
+        @Override
+        public String getRole() {
+            return name;
+        }
+
+        @Override
+        public void termBegan(Term term) {
+            events.publishEvent(new OnGrantedEvent(election, this, name));
+        }
+
+        @Override
+        public void termEnded(Term term) {
+            events.publishEvent(new OnRevokedEvent(election, this, name));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.jfr.JfrLockObserver;
+import dev.zkrecipes.micrometer.LockMetrics;
+import dev.zkrecipes.micrometer.LockObservations;
+import dev.zkrecipes.shedlock.ZooKeeperLockProvider;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.function.Consumer;
+import net.javacrumbs.shedlock.core.LockProvider;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.health.Health;
+import org.springframework.boot.actuate.health.HealthIndicator;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggerConfiguration;
+import org.springframework.boot.logging.LoggingSystem;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.integration.support.locks.LockRegistry;
+
+/** What there is only if {@code zkrecipes.enabled} is true: the client, and what stands on it. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "zkrecipes.enabled", matchIfMissing = true)
+@Import(ElectionBeans.Registrar.class)
+final class LockBeans {
+    private static final String ZOOKEEPER = "org.apache.zookeeper";
+
+    LockBeans() {}
+
+    @Bean(destroyMethod = "")
+    @ConditionalOnMissingBean
+    ZooKeeperClient zooKeeperClient(
+            ZkRecipesProperties properties,
+            ObjectProvider<LockObserver> observers,
+            ObjectProvider<Consumer<ZooKeeperClientBuilder>> customizers,
+            ObjectProvider<LoggingSystem> logs,
+            FirstAndLast last) {
+        logs.ifAvailable(LockBeans::quieten);
+        return last.closes(properties.client(
+                observers.orderedStream(), customizers.orderedStream().toList()));
+    }
+
+    /** ZooKeeper's client writes fifteen lines when it starts. If the application has set its level, that counts. */
+    private static void quieten(LoggingSystem logs) {
+        LoggerConfiguration client = logs.getLoggerConfiguration(ZOOKEEPER);
+        if (client == null || client.getConfiguredLevel() == null) {
+            logs.setLogLevel(ZOOKEEPER, LogLevel.WARN);
+        }
+    }
+
+    @Bean
+    LocalLocks zkrecipesLocalLocks() {
+        return new LocalLocks(System::nanoTime);
+    }
+
+    @Bean
+    LockedCalls zkrecipesLockedCalls(ZooKeeperClient client, ZkRecipesProperties properties) {
+        ZkRecipesProperties.check("wait-at-most", properties.waitAtMost(), LockedMethod::notNegative);
+        return new LockedCalls(client, properties.waitAtMost());
+    }
+
+    @Bean
+    ElectionBeans zkrecipesElections(
+            ZooKeeperClient client, ZkRecipesProperties properties, ApplicationEventPublisher events) {
+        return new ElectionBeans(client, properties, events);
+    }
+
+    /** What health shows, too. Without an actuator nobody takes it for an endpoint. */
+    @Bean
+    LocksEndpoint zkrecipesLocksEndpoint(
+            ZooKeeperClient client, LocalLocks locks, LockedCalls calls, ElectionBeans elections) {
+        return new LocksEndpoint(client, locks, calls, elections);
+    }
+
+    @Bean
+    @ConditionalOnBooleanProperty("zkrecipes.observers.jfr")
+    @ConditionalOnMissingBean
+    JfrLockObserver zkrecipesJfr() {
+        return new JfrLockObserver();
+    }
+
+    @Bean
+    @ConditionalOnBean(MeterRegistry.class)
+    @ConditionalOnBooleanProperty(name = "zkrecipes.observers.metrics", matchIfMissing = true)
+    @ConditionalOnMissingBean
+    LockMetrics zkrecipesMetrics(MeterRegistry meters) {
+        return new LockMetrics(meters);
+    }
+
+    @Bean
+    @ConditionalOnBean(ObservationRegistry.class)
+    @ConditionalOnBooleanProperty("zkrecipes.observers.observations")
+    @ConditionalOnMissingBean
+    LockObservations zkrecipesObservations(ObservationRegistry observations) {
+        return new LockObservations(observations);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(LockRegistry.class)
+    static final class Integration {
+        @Bean
+        @ConditionalOnMissingBean
+        @SuppressWarnings("rawtypes") // generic in Spring Integration 7
+        LockRegistry lockRegistry(ZooKeeperClient client) {
+            return key -> RegistryLock.of(client, key);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(LockProvider.class)
+    static final class ShedLock {
+        @Bean
+        @ConditionalOnMissingBean
+        LockProvider lockProvider(ZooKeeperClient client) {
+            return new ZooKeeperLockProvider(client, "/locks/jobs");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(
+            name = "org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator")
+    static final class HealthOfBoot3 {
+        @Bean
+        @ConditionalOnEnabledHealthIndicator("zkrecipes")
+        HealthIndicator zkrecipesHealthIndicator(LocksEndpoint state) {
+            return () -> (state.isUp() ? Health.up() : Health.down())
+                    .withDetails(state.health())
+                    .build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(
+            name = "org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator")
+    static final class HealthOfBoot4 {
+        @Bean
+        @org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator("zkrecipes")
+        org.springframework.boot.health.contributor.HealthIndicator zkrecipesHealthIndicator(LocksEndpoint state) {
+            return () -> (state.isUp()
+                            ? org.springframework.boot.health.contributor.Health.up()
+                            : org.springframework.boot.health.contributor.Health.down())
+                    .withDetails(state.health())
+                    .build();
+        }
+    }
+}

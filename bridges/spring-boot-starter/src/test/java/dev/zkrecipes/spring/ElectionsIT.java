@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Soon;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.integration.leader.event.AbstractLeaderEvent;
+
+/** Elections of the properties, from the start of an application to its end. */
+@WithZooKeeper
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ElectionsIT {
+    private static final Duration LIMIT = Duration.ofSeconds(120);
+
+    private final EmbeddedZooKeeper server;
+    private AnnotationConfigApplicationContext context;
+    private Application told;
+    private ZooKeeperClient other;
+    private LeaderElection rival;
+
+    ElectionsIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(ZkRecipesAutoConfiguration.class)
+    static class Application {
+        private final List<String> events = new CopyOnWriteArrayList<>();
+        private volatile CountDownLatch mayEnd = new CountDownLatch(0);
+
+        @Bean
+        Reports reports(LeaderElection billingElection) {
+            return new Reports(billingElection, events);
+        }
+
+        @EventListener
+        void began(ElectionEvent.TermBegan event) {
+            assertThat(event.term().isValid()).isTrue();
+            events.add("began " + event.name());
+        }
+
+        @EventListener
+        void ended(ElectionEvent.TermEnded event) throws InterruptedException {
+            events.add("ends " + event.name());
+            if (event.name().equals("billing")) {
+                mayEnd.await();
+            }
+            events.add("ended " + event.name());
+        }
+
+        @EventListener
+        void asked(ElectionEvent.GiveBackRequested event) {
+            events.add("asked by " + event.request().requester());
+        }
+
+        @EventListener
+        void withdrawn(ElectionEvent.Withdrawn event) {
+            events.add("withdrawn " + event.name());
+        }
+
+        @EventListener
+        void ofIntegration(AbstractLeaderEvent event) {
+            events.add(event.getClass().getSimpleName() + " " + event.getRole());
+        }
+    }
+
+    /** What the leader uses. */
+    record Reports(LeaderElection election, List<String> events) implements DisposableBean {
+        @Override
+        public void destroy() {
+            events.add("destroyed");
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        context = new AnnotationConfigApplicationContext();
+        context.getEnvironment()
+                .getPropertySources()
+                .addFirst(new MapPropertySource(
+                        "test",
+                        Map.of(
+                                "zkrecipes.connect-string", server.connectString(),
+                                "zkrecipes.close-timeout", "1h",
+                                "zkrecipes.elections.billing.path", "/leaders/billing",
+                                "zkrecipes.elections.nightly-reports.path", "/leaders/reports")));
+        context.register(Application.class);
+        context.refresh();
+        told = context.getBean(Application.class);
+        other = TestClients.connect(server.connectString());
+        rival = new LeaderElection(other, "/leaders/billing");
+        assertThat(billing().awaitLeadership(LIMIT)).isPresent();
+        assertThat(context.getBean("nightly-reportsElection", LeaderElection.class)
+                        .awaitLeadership(LIMIT))
+                .isPresent();
+    }
+
+    @AfterEach
+    void stop() {
+        told.mayEnd.countDown();
+        context.close();
+        other.close();
+    }
+
+    private LeaderElection billing() {
+        return context.getBean(Reports.class).election();
+    }
+
+    private void rivalStands() {
+        rival.join();
+        Soon.await().until(() -> server.children("/leaders/billing").size() == 2);
+    }
+
+    private List<String> eventsOf(String name) {
+        return told.events.stream().filter(line -> line.endsWith(name)).toList();
+    }
+
+    @Test
+    void terms_areEventsOfTheApplication_andOfSpringIntegration() throws Exception {
+        rivalStands();
+        Soon.get(billing().resign());
+        assertThat(rival.awaitLeadership(LIMIT)).isPresent();
+        assertThat(eventsOf("billing"))
+                .containsExactly(
+                        "began billing",
+                        "OnGrantedEvent billing",
+                        "ends billing",
+                        "ended billing",
+                        "OnRevokedEvent billing");
+        assertThat(eventsOf("nightly-reports"))
+                .containsExactly("began nightly-reports", "OnGrantedEvent nightly-reports");
+    }
+
+    @Test
+    void elections_areShownInTheEndpointAndInHealth() throws Exception {
+        LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+        long term = billing().term().orElseThrow().number();
+        assertThat(endpoint.show().elections())
+                .hasSize(2)
+                .first()
+                .isEqualTo(new ElectionBeans.Shown("billing", true, term, null));
+        assertThat(endpoint.health()).containsEntry("elections", endpoint.show().elections());
+        context.getBean(ZooKeeperClient.class).close();
+        Soon.await().until(() -> told.events.contains("withdrawn billing"));
+        assertThat(endpoint.show().elections().get(0)).satisfies(shown -> {
+            assertThat(shown.leads()).isFalse();
+            assertThat(shown.withdrawn()).contains("is closed");
+        });
+    }
+
+    @Test
+    void requestToGiveBack_isAnEvent_withWhichTheLeaderMayComply() throws Exception {
+        try (var revocation = new Revoker(other).request(billing().leader().orElseThrow())) {
+            Soon.await().until(() -> told.events.contains("asked by " + other.ownerLabel()));
+            assertThat(billing().isLeader()).isTrue();
+            Soon.get(billing().resign());
+            assertThat(revocation.await(LIMIT)).contains(RevocationOutcome.GIVEN_BACK);
+        }
+    }
+
+    /** While the client still works, and before the next leader begins. */
+    @Test
+    @Tag("H153")
+    void closingContext_endsTermsBeforeTheClient_andWaitsForTheirListeners() throws Exception {
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        LeaderElection billing = billing();
+        rivalStands();
+        told.mayEnd = new CountDownLatch(1);
+        Thread closing = new Thread(context::close);
+        closing.start();
+        Soon.await().until(() -> told.events.contains("ends billing"));
+        assertThat(billing.isLeader()).isFalse();
+        Soon.await().during(Duration.ofMillis(300)).until(() -> closing.isAlive() && !rival.isLeader());
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        CompletableFuture<Boolean> endedBefore = new CompletableFuture<>();
+        new Thread(() -> endedBefore.complete(isLedAfterTheEnd())).start();
+        told.mayEnd.countDown();
+        assertThat(Soon.get(endedBefore)).isTrue();
+        closing.join();
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
+        assertThat(told.events).contains("ended nightly-reports").containsSubsequence("ended billing", "destroyed");
+        assertThat(server.children("/leaders/reports")).isEmpty();
+    }
+
+    private boolean isLedAfterTheEnd() {
+        try {
+            return rival.awaitLeadership(LIMIT).isPresent() && told.events.contains("ended billing");
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+}
