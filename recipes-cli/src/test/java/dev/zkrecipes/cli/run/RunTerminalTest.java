@@ -107,7 +107,10 @@ class RunTerminalTest {
         }
     }
 
-    /** A script at a terminal, into which keys are typed once it shows KEYS: with {@code flock} it shows the same. */
+    /**
+     * A script at a terminal, into which keys are typed once it shows KEYS: with {@code flock} it shows the same. The
+     * last one reads from a process group that has no parent: before the parent is gone, the read would stop the group.
+     */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -120,7 +123,7 @@ class RunTerminalTest {
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo went on                  | interrupt",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo \"code $?\"             | quit",
                 "\"$@\" sh -c 'trap \"echo got; exit\" WINCH; stty cols 77 </dev/tty; while :; do sleep 0.1; done' ! cat; echo KEYS | none",
-                "set -m; exec 3<&0; ( { \"$@\" cat <&3 2>&-; echo >file; } & ); until [ -s file ]; do sleep 1; done; echo KEYS | none",
+                "set -m; exec 3<&0; ( S=$BASHPID; { while kill -0 $S 2>&-; do sleep 0.1; done; \"$@\" cat <&3 2>&-; echo >file; } & ); until [ -s file ]; do sleep 1; done; echo KEYS | none",
             })
     @Tag("H116")
     void terminal_isTheCommands_asUnderFlock(String script, String keys) throws IOException, InterruptedException {
