@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +27,7 @@ final class DeadlockWatch {
     private final Requests requests;
     private final long after; // how long a request waits before the first look, in nanoseconds
     private final Map<AcquireLoop, Entry> nested = new ConcurrentHashMap<>(); // some of which may be over
-    private final AtomicBoolean armed = new AtomicBoolean(); // whether the next second is scheduled
+    private final EverySecond looks;
 
     private record Entry(@Nullable ObservedRequest observed, long due) {}
 
@@ -36,28 +35,20 @@ final class DeadlockWatch {
     DeadlockWatch(Requests requests, @Nullable Duration slowAfter) {
         this.requests = requests;
         this.after = TimeUnit.NANOSECONDS.convert(slowAfter == null ? UNLESS_SET : slowAfter); // at most 292 years
+        this.looks = new EverySecond(requests.scheduler(), this::look);
     }
 
     /** Watches a request from its beginning. {@code observed} is null if nobody observes it. */
     void add(AcquireLoop request, @Nullable ObservedRequest observed) {
         nested.put(request, new Entry(observed, requests.scheduler().nanoTime() + after));
-        arm();
+        looks.begin();
     }
 
-    private void arm() {
-        if (!armed.get() && armed.compareAndSet(false, true)) {
-            requests.scheduler().schedule(SlowWaits.PERIOD, this::look);
-        }
-    }
-
-    private void look() {
-        armed.set(false); // first: a request that is added from now on schedules the next look
+    private boolean look() {
         long now = requests.scheduler().nanoTime();
         nested.keySet().removeIf(AcquireLoop::isOver);
         nested.replaceAll((request, entry) -> now - entry.due() < 0 ? entry : look(request, entry, now));
-        if (!nested.isEmpty()) {
-            arm();
-        }
+        return !nested.isEmpty();
     }
 
     /**

@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 /**
@@ -30,7 +29,6 @@ import java.util.stream.Collectors;
  * however many requests wait for it.
  */
 final class SlowWaits {
-    static final Duration PERIOD = Duration.ofSeconds(1);
     private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // between two warnings of one lock
     private static final int NAMED = 3; // how many holders a warning names
 
@@ -38,7 +36,7 @@ final class SlowWaits {
     private final Requests requests;
     private final ClientConnection connection;
     private final Set<ObservedRequest> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
-    private final AtomicBoolean armed = new AtomicBoolean(); // whether the next look is scheduled
+    private final EverySecond looks;
     private final Map<Subject, Long> warnedAt = new HashMap<>(); // on the engine thread
 
     /** What is warned of once a minute: the holders of a lock, or a missing connection. */
@@ -48,24 +46,18 @@ final class SlowWaits {
         this.after = TimeUnit.NANOSECONDS.convert(after); // at most 292 years
         this.requests = requests;
         this.connection = connection;
+        this.looks = new EverySecond(requests.scheduler(), this::look);
     }
 
     /** Watches a request from its beginning, unless it stands by. The next look drops it if it is over by then. */
     void add(ObservedRequest begun) {
         if (!begun.group().options().standsBy()) {
             waits.add(begun);
-            arm();
+            looks.begin();
         }
     }
 
-    private void arm() {
-        if (!armed.get() && armed.compareAndSet(false, true)) {
-            requests.scheduler().schedule(PERIOD, this::look);
-        }
-    }
-
-    private void look() {
-        armed.set(false); // first: a request that is added from now on schedules the next look
+    private boolean look() {
         long now = requests.scheduler().nanoTime();
         warnedAt.values().removeIf(at -> now - at >= PAUSE);
         waits.removeIf(wait -> !wait.isWaiting());
@@ -76,9 +68,7 @@ final class SlowWaits {
                     wait.tellSlow();
                     wait.group().all().forEach(spec -> warn(wait, spec, now));
                 });
-        if (!waits.isEmpty()) {
-            arm();
-        }
+        return !waits.isEmpty();
     }
 
     /**

@@ -129,7 +129,7 @@ class SlowWaitsTest {
     }
 
     private long looks() {
-        return scheduler.delays().stream().filter(SlowWaits.PERIOD::equals).count();
+        return scheduler.delays().stream().filter(EverySecond.PERIOD::equals).count();
     }
 
     @Test
