@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core;
 
+import dev.zkrecipes.core.internal.wire.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -60,10 +61,11 @@ public record Deadlock(boolean isProven, List<Member> members) {
             Objects.requireNonNull(age, "age");
         }
 
+        /** Fit to print: anybody may have named the nodes. */
         @Override
         public String toString() {
-            return owner + " waits with " + node + " (" + age.toSeconds() + " s)"
-                    + holds.map(held -> " and holds " + held).orElse("");
+            return owner + " waits with " + Printable.of(node) + " (" + age.toSeconds() + " s)"
+                    + holds.map(held -> " and holds " + Printable.of(held)).orElse("");
         }
     }
 

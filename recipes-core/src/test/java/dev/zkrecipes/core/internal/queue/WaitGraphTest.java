@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.Deadlock.Member;
 import dev.zkrecipes.core.internal.queue.WaitGraph.Circle;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
@@ -65,6 +66,13 @@ class WaitGraphTest {
         assertThat(circle.nodes()).containsExactlyInAnyOrder(A1, B2, B3, A4);
         assertThat(circle.youngest()).isEqualTo(A4);
         assertThat(through(A4).orElseThrow().youngest()).isEqualTo(A4);
+    }
+
+    /** Names are written by anybody, and the log shows them. */
+    @Test
+    void namesOfNodes_areFitToPrint() {
+        Member member = new Member("x", "/a/\u202elock-0000000001", Optional.of("/b/\u2028"), Duration.ZERO);
+        assertThat(member.toString().codePoints()).allMatch(Printable::isPlain);
     }
 
     @Test
