@@ -100,17 +100,22 @@ class LockOptionsTest {
     }
 
     @Test
-    void changingAnyOption_keepsThatRequestsStandBy() {
+    void changingAnyOption_keepsTheOthers() {
         LockOptions others = DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL).withReleaseInBackground();
         LockOptions all = DEFAULTS.withStandby()
+                .withDeadlockPolicy(DeadlockPolicy.FAIL)
                 .withQueueLossPolicy(QueueLossPolicy.FAIL)
                 .withReleaseInBackground()
                 .withAcl(ZooDefs.Ids.OPEN_ACL_UNSAFE)
                 .withHoldAtMost(Duration.ofDays(1))
+                .withoutHoldAtMost()
                 .withOwnerLabel("label")
                 .withName("name");
         assertThat(all.standsBy()).isTrue();
-        assertThat(all.toString()).contains(", stands by");
+        assertThat(all.deadlockPolicy()).isEqualTo(DeadlockPolicy.FAIL);
+        assertThat(all.withStandby().deadlockPolicy()).isEqualTo(DeadlockPolicy.FAIL);
+        assertThat(all.withDeadlockPolicy(DeadlockPolicy.WAIT)).isNotEqualTo(all);
+        assertThat(all.toString()).contains(", stands by", ", fails in a deadlock");
         assertThat(others.withStandby())
                 .isNotEqualTo(others)
                 .isEqualTo(DEFAULTS.withStandby()

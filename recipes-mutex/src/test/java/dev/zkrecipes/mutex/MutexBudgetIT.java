@@ -42,6 +42,16 @@ class MutexBudgetIT extends ServerStage {
         }
     }
 
+    /** What the thread holds is in the data of its node. */
+    @Test
+    void acquireOfAThreadThatHoldsAnother_isNotARequestMore() throws Exception {
+        try (Lease other = new InterProcessMutex(client, path + "-other").acquire()) {
+            mutex.acquire().close();
+            assertCycle(RequestType.CREATE2, RequestType.DELETE);
+            assertThat(other.isValid()).isTrue();
+        }
+    }
+
     private void assertCycle(RequestType... expected) throws InterruptedException {
         RequestCounts start = server.requests();
         mutex.acquire().close();

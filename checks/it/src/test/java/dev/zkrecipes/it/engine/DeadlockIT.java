@@ -13,7 +13,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockDeadlockException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.internal.ServerStage;
@@ -133,6 +135,25 @@ class DeadlockIT extends ServerStage {
                                 "zkrecipes 1\nowner=me\nholds=" + held.guard().getPath() + "\n");
             }
         }
+    }
+
+    @Test
+    void eightNodesAreNamed_andNoneByARequestForMoreLocks() throws Exception {
+        ZooKeeperClient client = looking("me");
+        for (int i = 0; i < 9; i++) {
+            opened(new InterProcessMutex(client, path + "/held/" + i).acquire());
+        }
+        List<String> nine =
+                IntStream.range(0, 9).mapToObj(i -> path + "/together/" + i).toList();
+        Lease all = opened(new InterProcessMultiLock(client, nine).acquire());
+        assertThat(MultiLease.guardsOf(all))
+                .hasSize(9)
+                .allSatisfy(guard -> assertThat(server.data(guard.getPath()).orElseThrow())
+                        .asString(StandardCharsets.UTF_8)
+                        .isEqualTo("zkrecipes 1\nowner=me\n"));
+        Lease last = opened(new InterProcessMutex(client, path + "/last").acquire());
+        assertThat(dataOf(last).lines().filter(line -> line.startsWith("holds=")))
+                .hasSize(8);
     }
 
     /** The thread may get on although it waits: somebody else gives back what it holds. */
