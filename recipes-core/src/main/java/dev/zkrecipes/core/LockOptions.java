@@ -51,7 +51,7 @@ public final class LockOptions {
     private final Optional<Duration> holdAtMost;
     private final Optional<String> ownerLabel;
     private final Optional<String> name;
-    private final DeadlockPolicy stuck; // what a request does that waits for itself
+    private final DeadlockPolicy inDeadlock; // what a request does that waits for itself
 
     private LockOptions(
             QueueLossPolicy queueLossPolicy,
@@ -61,7 +61,7 @@ public final class LockOptions {
             Optional<Duration> holdAtMost,
             Optional<String> ownerLabel,
             Optional<String> name,
-            DeadlockPolicy stuck) {
+            DeadlockPolicy inDeadlock) {
         this.queueLossPolicy = queueLossPolicy;
         this.acl = acl;
         this.releasesInBackground = releasesInBackground;
@@ -69,7 +69,7 @@ public final class LockOptions {
         this.holdAtMost = holdAtMost;
         this.ownerLabel = ownerLabel;
         this.name = name;
-        this.stuck = stuck;
+        this.inDeadlock = inDeadlock;
     }
 
     /**
@@ -117,7 +117,7 @@ public final class LockOptions {
 
     /** {@return what a waiting acquire does when it waits for itself, see {@link #withDeadlockPolicy}} */
     public DeadlockPolicy deadlockPolicy() {
-        return stuck;
+        return inDeadlock;
     }
 
     /**
@@ -127,7 +127,7 @@ public final class LockOptions {
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
-        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
+        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
     }
 
     /**
@@ -143,7 +143,7 @@ public final class LockOptions {
     public LockOptions withAcl(List<ACL> rights) {
         Optional<List<ACL>> own = Optional.of(Acls.check(Objects.requireNonNull(rights, "rights")));
         return new LockOptions(
-                queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
+                queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
     }
 
     /**
@@ -161,7 +161,7 @@ public final class LockOptions {
      * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
      */
     public LockOptions withReleaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name, stuck);
+        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
     }
 
     /**
@@ -170,7 +170,8 @@ public final class LockOptions {
      * long as another one leads. Of several locks as one, the options of the multi-lock count.
      */
     public LockOptions withStandby() {
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, stuck);
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, inDeadlock);
     }
 
     /**
@@ -200,13 +201,13 @@ public final class LockOptions {
                     "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
         }
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name, stuck);
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name, inDeadlock);
     }
 
     /** {@return these options without {@link #withHoldAtMost}} */
     public LockOptions withoutHoldAtMost() {
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name, stuck);
+                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name, inDeadlock);
     }
 
     /**
@@ -222,7 +223,7 @@ public final class LockOptions {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
         OwnerLabel.check(label);
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name, stuck);
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name, inDeadlock);
     }
 
     /**
@@ -239,15 +240,9 @@ public final class LockOptions {
             throw new IllegalArgumentException("the name \"" + Printable.of(label)
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
         }
+        Optional<String> given = Optional.of(label);
         return new LockOptions(
-                queueLossPolicy,
-                acl,
-                releasesInBackground,
-                standsBy,
-                holdAtMost,
-                ownerLabel,
-                Optional.of(label),
-                stuck);
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, given, inDeadlock);
     }
 
     /**
@@ -273,12 +268,13 @@ public final class LockOptions {
                 && holdAtMost.equals(that.holdAtMost)
                 && ownerLabel.equals(that.ownerLabel)
                 && name.equals(that.name)
-                && stuck == that.stuck;
+                && inDeadlock == that.inDeadlock;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, stuck);
+        return Objects.hash(
+                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
     }
 
     @Override
@@ -287,7 +283,7 @@ public final class LockOptions {
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
                 + (releasesInBackground ? ", releases in background" : "")
                 + (standsBy ? ", stands by" : "")
-                + (stuck == DeadlockPolicy.FAIL ? ", fails in a deadlock" : "")
+                + (inDeadlock == DeadlockPolicy.FAIL ? ", fails in a deadlock" : "")
                 + holdAtMost.map(most -> ", held for " + most + " at most").orElse("")
                 + ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
     }

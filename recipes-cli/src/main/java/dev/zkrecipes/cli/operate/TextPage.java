@@ -16,7 +16,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.zookeeper.data.Stat;
 
 /** Shows what stands at a path or below it to people, in lines of plain text. */
@@ -137,10 +136,11 @@ final class TextPage {
 
     private static String remark(Place place) {
         List<String> remarks = new ArrayList<>(Tree.isOrphan(place) ? List.of("no session") : List.of());
-        Stream.of(place)
-                .filter(each -> each.state() == State.WAITS)
-                .flatMap(each -> each.data().holds().stream())
-                .forEach(node -> remarks.add("holds " + PlainText.of(node.replaceFirst("/[^/]*$", ""))));
+        if (place.state() == State.WAITS) { // a holder may have released them by now
+            place.data()
+                    .holds()
+                    .forEach(node -> remarks.add("holds " + PlainText.of(node.replaceFirst("/[^/]*$", ""))));
+        }
         place.requests()
                 .forEach(request -> remarks.add("asked back by " + PlainText.of(request.requester(), LONGEST_LABEL)
                         + request.grace()

@@ -141,11 +141,10 @@ public final class DeadlockLook {
         Deadlock deadlock = new Deadlock(true, circle.members());
         report.accept(deadlock);
         if (waiting.deadlockPolicy() == DeadlockPolicy.FAIL && own.contains(circle.youngest())) {
-            waiting.fail(
-                    new LockDeadlockException(
-                            "the request for the lock " + waiting.lockPath()
-                                    + " waits for itself, and is the youngest of those that do: " + deadlock
-                                    + "; close what this thread holds and begin again, or take these locks together by one multi-lock"));
+            waiting.fail(new LockDeadlockException("the request for the lock " + waiting.lockPath()
+                    + " waits for itself, and is the youngest of those that do: " + deadlock
+                    + "; close what this thread holds and begin again, or take these locks together by one"
+                    + " multi-lock"));
         }
     }
 }

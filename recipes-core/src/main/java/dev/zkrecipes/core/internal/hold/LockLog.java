@@ -93,10 +93,10 @@ public final class LockLog {
     public static void deadlock(String path, Deadlock deadlock) {
         log.warn(
                 deadlock.isProven()
-                        ? "Deadlock: the request for the lock {} waits for itself: {}. End one of these, or take such locks"
-                                + " together by one multi-lock."
-                        : "The request for the lock {} may wait for itself: {}. This is a deadlock unless the rule of one of"
-                                + " these locks grants it before the others have released theirs.",
+                        ? "Deadlock: the request for the lock {} waits for itself: {}. End one of these, or take such"
+                                + " locks together by one multi-lock."
+                        : "The request for the lock {} may wait for itself: {}. This is a deadlock unless the rule of"
+                                + " one of these locks grants it before the others have released theirs.",
                 path,
                 deadlock);
     }
