@@ -140,20 +140,24 @@ class DeadlockIT extends ServerStage {
     @Test
     void eightNodesAreNamed_andNoneByARequestForMoreLocks() throws Exception {
         ZooKeeperClient client = looking("me");
+        List<Lease> held = new ArrayList<>();
         for (int i = 0; i < 9; i++) {
-            opened(new InterProcessMutex(client, path + "/held/" + i).acquire());
+            held.add(new InterProcessMutex(client, path + "/held/" + i).acquire());
         }
         List<String> nine =
                 IntStream.range(0, 9).mapToObj(i -> path + "/together/" + i).toList();
-        Lease all = opened(new InterProcessMultiLock(client, nine).acquire());
-        assertThat(MultiLease.guardsOf(all))
-                .hasSize(9)
-                .allSatisfy(guard -> assertThat(server.data(guard.getPath()).orElseThrow())
-                        .asString(StandardCharsets.UTF_8)
-                        .isEqualTo("zkrecipes 1\nowner=me\n"));
-        Lease last = opened(new InterProcessMutex(client, path + "/last").acquire());
-        assertThat(dataOf(last).lines().filter(line -> line.startsWith("holds=")))
-                .hasSize(8);
+        try (Lease all = new InterProcessMultiLock(client, nine).acquire()) {
+            assertThat(MultiLease.guardsOf(all))
+                    .hasSize(9)
+                    .allSatisfy(guard -> assertThat(server.data(guard.getPath()).orElseThrow())
+                            .asString(StandardCharsets.UTF_8)
+                            .isEqualTo("zkrecipes 1\nowner=me\n"));
+        }
+        try (Lease last = new InterProcessMutex(client, path + "/last").acquire()) {
+            assertThat(dataOf(last).lines().filter(line -> line.startsWith("holds=")))
+                    .hasSize(8);
+        }
+        held.forEach(Lease::close);
     }
 
     /** The thread may get on although it waits: somebody else gives back what it holds. */
