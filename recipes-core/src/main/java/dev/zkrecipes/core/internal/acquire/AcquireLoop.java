@@ -518,15 +518,18 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     /**
      * Grants once all places are granted. If a node of ours is not known to stand, or another node may have come in
-     * front, a list is taken first.
+     * front, a list is taken first; but if only the answers are missing that tell whether our nodes stand, these are
+     * awaited.
      */
     @Override
     public void onTurn() {
         if (isIn(Step.WAITING) && places.stream().allMatch(QueuePlace::isGranted)) {
             guard(() -> {
-                if (isStanding() && places.stream().noneMatch(QueuePlace::mayHaveNewNodeInFront)) {
+                if (places.stream().anyMatch(QueuePlace::mayHaveNewNodeInFront)) {
+                    askForList();
+                } else if (isStanding()) {
                     grantWhenProven();
-                } else {
+                } else if (!places.stream().allMatch(place -> place.isStanding() || place.isAboutToStand())) {
                     askForList();
                 }
             });

@@ -41,7 +41,7 @@ final class QueuePlace {
 
     /** A request that waits in the queue of a path. */
     interface Waiter {
-        /** The driver grants the place, as of the last known queue. */
+        /** The driver grants the place, as of the last known queue; told again when our own node is found to stand. */
         void onTurn();
 
         /** Our own node is gone: somebody has deleted it. */
@@ -79,7 +79,7 @@ final class QueuePlace {
         this.node = node;
         this.self = self;
         this.waiter = waiter;
-        this.ownWatch = new OwnNodeWatch(waiter);
+        this.ownWatch = new OwnNodeWatch(this);
     }
 
     /**
@@ -135,6 +135,11 @@ final class QueuePlace {
     /** Whether our node is known to have existed after every change that is known. */
     boolean isStanding() {
         return session.watches().tellsDeletionOf(node.path()) && isInOrder();
+    }
+
+    /** Whether that will be known without another request: our node is about to be watched. */
+    boolean isAboutToStand() {
+        return session.watches().asksForDeletionOf(node.path()) && isInOrder();
     }
 
     boolean isInOrder() {
@@ -249,23 +254,30 @@ final class QueuePlace {
 
     /** Watches a node of ours: first for the request that waits with it, then for its holder. */
     private static final class OwnNodeWatch implements WatchRegistry.Subscriber {
-        private @Nullable Waiter waiter;
+        private @Nullable QueuePlace place; // null once the request does not wait any more
         private Runnable whenGone = () -> {};
 
-        OwnNodeWatch(Waiter waiter) {
-            this.waiter = waiter;
+        OwnNodeWatch(QueuePlace place) {
+            this.place = place;
         }
 
         /** Forgets the request, which may be much larger than what outlives it. */
         void leave(Runnable whenNodeIsGone) {
-            waiter = null;
+            place = null;
             whenGone = whenNodeIsGone;
         }
 
         @Override
+        public void onSet(String nodePath) {
+            if (place != null && place.granted) {
+                place.waiter.onTurn();
+            }
+        }
+
+        @Override
         public void onGone(String nodePath) {
-            if (waiter != null) {
-                waiter.onVanished();
+            if (place != null) {
+                place.waiter.onVanished();
             } else {
                 whenGone.run();
             }
@@ -273,8 +285,8 @@ final class QueuePlace {
 
         @Override
         public void onRefused(String nodePath, Answer<?> answer) {
-            if (waiter != null) {
-                waiter.fail(ZooKeeperErrors.of(LockPath.parent(nodePath), "watch " + nodePath, answer));
+            if (place != null) {
+                place.waiter.fail(ZooKeeperErrors.of(LockPath.parent(nodePath), "watch " + nodePath, answer));
             }
         }
     }

@@ -50,6 +50,9 @@ public final class WatchRegistry {
         /** Called after each read that finds the node, and immediately for a subscriber joining an existing watch. */
         default void onRead(String path, Content content) {}
 
+        /** The watch was set, again perhaps: the node was there just now. Not told where there are reads to tell. */
+        default void onSet(String path) {}
+
         /** The node is gone; the subscription has ended. */
         void onGone(String path);
 
@@ -148,17 +151,28 @@ public final class WatchRegistry {
         return isSet(content.get(path));
     }
 
+    /** Whether the server is being asked to tell of the node's deletion: its answer tells whether the node is there. */
+    public boolean asksForDeletionOf(String path) {
+        Watch watch = deletions.get(path);
+        return watch != null && !watch.isSet && !watch.lost;
+    }
+
     private static boolean isSet(@Nullable Watch watch) {
         return watch != null && watch.isSet;
     }
 
     /**
      * The server has said that the node is gone. Its event came before that answer, or the server does not send one.
+     * A watch that is being set will not be: the answer to it comes later, and says that there is no node.
      */
     public void onKnownGone(String path) {
         Watch watch = deletions.get(path);
         if (watch != null && !state.get().isFinal()) {
-            watch.endUntold(subscriber -> subscriber.onGone(path));
+            if (watch.isSet) {
+                watch.endUntold(subscriber -> subscriber.onGone(path));
+            } else {
+                watch.end(subscriber -> subscriber.onGone(path));
+            }
         }
     }
 
@@ -273,6 +287,8 @@ public final class WatchRegistry {
                 if (answer.value() instanceof Content read) {
                     seen = read;
                     List.copyOf(subscribers).forEach(subscriber -> subscriber.onRead(path, read));
+                } else {
+                    List.copyOf(subscribers).forEach(subscriber -> subscriber.onSet(path));
                 }
             } else if (answer.code() == Code.NONODE) {
                 end(subscriber -> subscriber.onGone(path));

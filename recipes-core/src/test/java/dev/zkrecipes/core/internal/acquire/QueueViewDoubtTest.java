@@ -134,14 +134,37 @@ class QueueViewDoubtTest extends AcquireFixture {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H26")
-    void ownNodeNotKnownToBeWatched_isGrantedOnlyByAList(LockDriver driver) {
+    void ownNodeNotYetWatched_isGrantedByTheAnswerThatItStands_withoutAList(LockDriver driver) {
         operations.add(OTHER);
         operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1)); // the first, on our own
         AcquireLoop loop = queueing(driver);
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
-        assertThat(operations.requests()).containsExactly(Request.LIST);
+        assertThat(loop.outcome()).isNotDone();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(operations.requests()).isEmpty();
+        assertGranted(loop);
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H26")
+    void answerThatOwnNodeStands_isLostWithTheConnection_andGrantsOnlyByAList(LockDriver driver) {
+        operations.add(OTHER);
+        operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
+        operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1));
+        AcquireLoop loop = queueing(driver);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(loop.outcome()).isNotDone();
+        become(State.DISCONNECTED);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(loop.outcome()).isNotDone();
+        operations.requests();
+        become(State.CONNECTED);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(operations.requests()).contains(Request.LIST);
         assertGranted(loop);
     }
 
