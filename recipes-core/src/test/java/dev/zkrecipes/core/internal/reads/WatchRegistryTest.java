@@ -40,6 +40,29 @@ class WatchRegistryTest extends WatchScene {
         assertThat(listener.told).containsExactly("read 0", "read 1", "gone");
     }
 
+    /** The answer to the watch comes after that to the deletion, and says that there is no node. */
+    @Test
+    void watchOnItsWay_isNotDropped_whenTheNodeIsKnownToBeGone() {
+        operations.delayAnswerOf(Request.WATCH_DELETION, RETRY);
+        Listener listener = waiting();
+        operations.removeUntold(NODE);
+        registry.onKnownGone(PATH);
+        assertThat(listener.told).containsExactly("gone");
+        assertThat(operations.dropped()).isEmpty();
+        scheduler.advance(RETRY);
+        assertThat(listener.told).containsExactly("gone");
+        assertThat(registry.isEmpty()).isTrue();
+    }
+
+    @Test
+    void watchThatIsSet_isDropped_whenTheNodeIsKnownToBeGone() {
+        Listener listener = waiting();
+        operations.removeUntold(NODE);
+        registry.onKnownGone(PATH);
+        assertThat(listener.told).containsExactly("gone");
+        assertThat(operations.dropped()).containsExactly(NODE);
+    }
+
     @Test
     void watchLeftForLater_isDroppedOnce_unlessSomebodyComes() {
         Listener first = reading();
