@@ -299,57 +299,50 @@ final class LocalQueue implements ForeignLock {
 
     // ---- Leases.
 
-    /** Asks for one if those that wait need it, and no longer if nobody waits. Sees to it that a kept one ends. */
+    /** Does what follows from the present state. The steps are found with the lock, and taken without it. */
     private void look() {
-        Node toWatch = null;
-        Node toKeep = null;
-        Node toTime = null;
-        long over = 0; // when the time of that one is over
-        Request toAsk = null;
-        CompletableFuture<Lease> toCancel = null;
-        guard.lock();
-        try {
-            Node node = held;
-            if (waiting.isEmpty()) {
-                toCancel = asked == null ? null : asked.future;
-                asked = null;
-                if (node != null && node.isKept) {
-                    toKeep = node.tells ? null : node;
-                    node.tells = true;
-                    toTime = isTimed ? null : node;
-                    over = node.keptSince + keepFor;
-                    isTimed = true;
-                }
-            } else {
-                if (node != null && !node.watched) {
-                    node.watched = true;
-                    toWatch = node;
-                }
-                int served = node == null || node.retired ? 0 : mostOf(node) + 1 - node.turns;
-                if (asked == null && waiting.size() > served) {
-                    toAsk = asked = new Request();
-                }
+        guarded(() -> waiting.isEmpty() ? stepsWhileNobodyWaits() : stepsWhileSomeWait())
+                .forEach(Runnable::run);
+    }
+
+    /** Nobody needs another lease. One that is kept has to end when others want it, or when its time is over. */
+    private List<Runnable> stepsWhileNobodyWaits() {
+        List<Runnable> steps = new ArrayList<>(0);
+        CompletableFuture<Lease> needless = asked == null ? null : asked.future;
+        asked = null;
+        if (needless != null) {
+            steps.add(() -> needless.cancel(false));
+        }
+        Node node = held;
+        if (node != null && node.isKept) {
+            if (!node.tells) {
+                node.tells = true;
+                steps.add(() -> LockInternals.whenWanted(node.lease, () -> retire(node)));
             }
-        } finally {
-            guard.unlock();
+            if (!isTimed) {
+                isTimed = true;
+                long over = node.keptSince + keepFor;
+                steps.add(() -> engine.after(Duration.ofNanos(Math.max(0, over - engine.nanoTime())), this::onTime));
+            }
         }
-        if (toCancel != null) {
-            toCancel.cancel(false);
+        return steps;
+    }
+
+    /** Another lease is asked for if more requests wait than the present one can serve. */
+    private List<Runnable> stepsWhileSomeWait() {
+        List<Runnable> steps = new ArrayList<>(0);
+        Node node = held;
+        if (node != null && !node.watched) {
+            node.watched = true;
+            steps.add(() -> node.lease.onRevocationRequested(request -> retire(node)));
         }
-        if (toWatch != null) {
-            Node node = toWatch;
-            node.lease.onRevocationRequested(request -> retire(node));
+        int served = node == null || node.retired ? 0 : mostOf(node) + 1 - node.turns;
+        if (asked == null && waiting.size() > served) {
+            Request next = new Request();
+            asked = next;
+            steps.add(() -> ask(next));
         }
-        if (toKeep != null) {
-            Node node = toKeep;
-            LockInternals.whenWanted(node.lease, () -> retire(node));
-        }
-        if (toTime != null) {
-            engine.after(Duration.ofNanos(Math.max(0, over - engine.nanoTime())), this::onTime);
-        }
-        if (toAsk != null) {
-            ask(toAsk);
-        }
+        return steps;
     }
 
     /** As long as it would be told of others, nobody waits elsewhere, and only the token bounds the turns in a row. */
@@ -638,7 +631,7 @@ final class LocalQueue implements ForeignLock {
             }
         }
 
-        /** Whether nothing else is to be done. */
+        /** Ends this turn. Returns false if the caller has to give the lease back to ZooKeeper. */
         private boolean end(boolean isForGood) {
             LeaseState last = node.lease.state();
             long now = engine.nanoTime();
