@@ -19,14 +19,12 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Who waits for whom, as the nodes of locks show it: a node waits for nodes in front of it in its queue, and the thread
@@ -122,20 +120,18 @@ public final class WaitGraph {
 
     /** Goes from each node to those it waits for, and from a held node to that with which its thread waits. */
     private Optional<Circle> search(Collection<String> request, boolean certainly, Instant now) {
-        Map<Entry, @Nullable Step> reached = new HashMap<>();
+        Map<Entry, Step> reached = new HashMap<>(); // all but the nodes of the request
         Deque<Entry> next = new ArrayDeque<>();
-        Set<Entry> fronts = new HashSet<>(); // gone on from: each leads to the same, whoever waits for it
         for (String path : request) {
             Entry own = entries.get(path);
             if (own != null) {
-                reached.put(own, null);
                 next.add(own);
             }
         }
         while (!next.isEmpty()) {
             Entry waiting = next.remove();
             for (Entry front : queues.getOrDefault(waiting.lockPath(), List.of())) {
-                if (waiting.waitsFor(front, certainly) && fronts.add(front)) {
+                if (waiting.waitsFor(front, certainly)) {
                     Step step = new Step(waiting, front);
                     for (Entry then : endings.getOrDefault(front.ofSession(front.path()), List.of())) {
                         if (request.contains(then.path())) {
@@ -153,7 +149,7 @@ public final class WaitGraph {
 
     /** The circle that {@code last} closes. */
     private static Circle circle(
-            Step last, Collection<String> request, Map<Entry, @Nullable Step> reached, boolean isCertain, Instant now) {
+            Step last, Collection<String> request, Map<Entry, Step> reached, boolean isCertain, Instant now) {
         List<Member> members = new ArrayList<>();
         Entry youngest = null;
         for (Step step = last; step != null; step = reached.get(step.from())) {

@@ -83,6 +83,7 @@ class DeadlockLookTest extends AcquireFixture {
         scheduler.run();
         look();
         assertThat(reports).singleElement().matches(Deadlock::isProven);
+        assertThat(waiting.outcome()).isCompletedExceptionally();
         assertThatThrownBy(waiting.outcome()::join)
                 .cause()
                 .isExactlyInstanceOf(LockDeadlockException.class)
@@ -128,6 +129,37 @@ class DeadlockLookTest extends AcquireFixture {
         everyNodeHolds(node);
         look();
         assertThat(reports).isEmpty();
+        assertWaits(waiting); // the client has not ended itself
+    }
+
+    @Test
+    @Tag("H182")
+    void whatMayNotBeRead_isLeftOut_andALostConnectionEndsTheLook() {
+        everyNodeHolds(LockPath.child(PATH, HOLDER), "/others/a/lock-0000000000", "/others/b/lock-0000000000");
+        operations.add(PATH, "0".repeat(32) + "-lock-0000000000");
+        operations.requests();
+        operations.refuse(Request.READ, Code.NOAUTH);
+        operations.refuse(Request.LIST, Code.OK, Code.NOAUTH);
+        look();
+        assertThat(operations.requests())
+                .containsExactly(
+                        Request.LIST,
+                        Request.READ,
+                        Request.READ,
+                        Request.READ,
+                        Request.LIST,
+                        Request.LIST,
+                        Request.READ,
+                        Request.MULTI);
+        assertThat(reports).hasSize(1);
+        operations.refuse(Request.LIST, Code.OK, Code.CONNECTIONLOSS);
+        look();
+        assertThat(operations.requests())
+                .containsExactly(Request.LIST, Request.READ, Request.READ, Request.READ, Request.LIST);
+        operations.refuse(Request.READ, Code.OK, Code.CONNECTIONLOSS);
+        look();
+        assertThat(operations.requests()).containsExactly(Request.LIST, Request.READ, Request.READ);
+        assertThat(reports).hasSize(1);
     }
 
     /** A hundred nodes can name eight hundred paths. */
@@ -138,14 +170,14 @@ class DeadlockLookTest extends AcquireFixture {
                 .map(i -> "/others/" + "x".repeat(i) + "/lock-0000000000")
                 .toArray(String[]::new));
         Stream.iterate(1, i -> i < 300, i -> i + 1)
-                .forEach(i -> operations.add(String.format("0123456789abcdef0123456789abcdef-lock-%010d", 1000 + i)));
+                .forEach(i -> operations.add("0".repeat(32) + String.format("-lock-%010d", 1000 + i)));
         operations.requests();
         look();
         assertThat(operations.requests()).hasSize(100);
-        everyNodeHolds("/others/a/lock-0000000000");
+        everyNodeHolds("/others/a/lock-0000000000", LockPath.child(PATH, HOLDER));
         operations.requests();
         look();
-        assertThat(operations.requests()).hasSize(100);
+        assertThat(operations.requests()).hasSize(101).endsWith(Request.MULTI);
     }
 
     /** A thousand threads may wait for one lock, each with a lock of its own. */

@@ -88,6 +88,19 @@ class WaitGraphTest {
         assertThat(graph.circles(NOW)).hasSize(1);
     }
 
+    /** It waits for ever, too; but the others do not wait for each other because of it. */
+    @Test
+    void whoHoldsNothing_andStandsBetween_hasNoCircleOfItsOwn() {
+        add(A1);
+        add(B2);
+        add(A3);
+        add(B4, A1);
+        add("/a/lock-0000000005", B2);
+        assertThat(graph.circles(NOW))
+                .singleElement()
+                .satisfies(circle -> assertThat(circle.members()).hasSize(2));
+    }
+
     @Test
     void whoHoldsNothing_orWaitsInOrder_isInNoCircle() {
         add(A1);
