@@ -9,7 +9,9 @@ public enum DeadlockPolicy {
     WAIT,
     /**
      * Fails with {@link LockDeadlockException} if its node is the youngest of the deadlock. So one request gives way,
-     * and not several, provided that all of them have this policy.
+     * and not several, provided that all of them have this policy. A request for several locks also fails if it keeps
+     * somebody waiting by its place in the queue of one of them: its node does not name that place, so only the request
+     * itself sees the deadlock.
      */
     FAIL
 }

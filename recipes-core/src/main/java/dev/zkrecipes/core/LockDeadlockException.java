@@ -5,7 +5,8 @@ package dev.zkrecipes.core;
 
 /**
  * The request has waited for itself: its thread holds a lock for which somebody waits who, directly or through others,
- * has what the request asks for. Its node was the youngest of them, so it gives way, see {@link DeadlockPolicy#FAIL}.
+ * has what the request asks for. Its node was the youngest of them, or no other one sees the deadlock, so it gives way,
+ * see {@link DeadlockPolicy#FAIL}.
  * Close what the thread holds, and begin again. One multi-lock that takes all of the locks together prevents it.
  */
 public final class LockDeadlockException extends LockException {

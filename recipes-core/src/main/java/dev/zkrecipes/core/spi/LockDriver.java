@@ -45,7 +45,9 @@ public interface LockDriver {
     /**
      * {@return what stands in the names of this request's nodes between the unique id and ZooKeeper's sequence number}
      * That is the kind with its separator, such as {@code lock-}, or {@code kind.payload-} with a payload of up to 80
-     * characters of {@code A-Z a-z 0-9 . _ ~}.
+     * characters of {@code A-Z a-z 0-9 . _ ~}. A rule of its own needs a kind of its own: who looks for a {@link
+     * dev.zkrecipes.core.Deadlock} takes {@code lock-} and {@code latch-} for those of a {@link MutexDriver}, and
+     * {@code __READ__} and {@code __WRIT__} for those of a read-write lock.
      */
     String nodeName();
 

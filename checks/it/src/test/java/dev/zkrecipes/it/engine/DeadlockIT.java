@@ -124,6 +124,33 @@ class DeadlockIT extends ServerStage {
         assertThat(granted).hasSize(size - 1);
     }
 
+    /** It waits for one lock, and its place in the other queue keeps the holder of that one waiting. */
+    @Test
+    @Tag("H181")
+    void requestForSeveralLocks_givesWay_ifOneOfItsPlacesClosesTheCircle() throws Exception {
+        LockOptions options = LockOptions.defaults().withDeadlockPolicy(DeadlockPolicy.FAIL);
+        List<String> both = List.of(path + "/0", path + "/1");
+        ZooKeeperClient one = looking("client 0");
+        ZooKeeperClient other = looking("client 1");
+        try (Workers workers = new Workers();
+                Lease first = new InterProcessMutex(one, both.get(0), options).acquire()) {
+            workers.start("together", () -> {
+                try (Lease lease = new InterProcessMultiLock(other, both, options).acquire()) {
+                    granted.add(lease.path());
+                } catch (LockDeadlockException e) {
+                    failed.add(e);
+                }
+            });
+            await().until(() -> server.children(both.get(1)).size() == 1);
+            try (Lease second = new InterProcessMutex(one, both.get(1), options).acquire()) {
+                assertThat(List.of(first, second)).allMatch(Lease::isValid);
+            }
+            workers.join(Duration.ofMinutes(1));
+        }
+        assertThat(failed).singleElement().asString().contains("waits for itself", both.get(0), both.get(1));
+        assertThat(granted).isEmpty();
+    }
+
     @Test
     void nodeOfAThreadThatHoldsNothing_saysNothingMore() throws Exception {
         ZooKeeperClient client = looking("me");

@@ -566,11 +566,6 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         return session();
     }
 
-    /** The paths of nodes that the asking thread held when it asked. */
-    public List<String> holds() {
-        return holds;
-    }
-
     public DeadlockPolicy deadlockPolicy() {
         return group.options().deadlockPolicy();
     }

@@ -24,9 +24,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * One look whether a waiting request waits for itself. It lists the queues of the request and of what its thread holds,
- * reads their nodes, and goes on to the queues of what the threads behind these nodes hold. Nodes are read one by one
- * and not more than a hundred, so that a look costs little among the other requests of the session.
+ * One look whether a waiting request waits for itself. It lists the queues of the request, reads their nodes, and goes
+ * on to the queues of what the threads behind these nodes hold, among them its own. It sends a hundred reads at
+ * most, one after another, so that a look costs little among the other requests of the session.
  *
  * <p>What was read is a picture of many moments. So a circle in it is checked by one transaction: if all of its nodes
  * are there at that moment, each of its requests waits for the next, and is not granted before that gives way. Only
@@ -35,7 +35,7 @@ import java.util.function.Consumer;
  * <p>If anything goes wrong, nothing is reported, and the next look begins afresh. Used once, on the engine thread.
  */
 public final class DeadlockLook {
-    private static final int MOST_NODES = 100;
+    private static final int MOST_READS = 100;
 
     private final Requests requests;
     private final AcquireLoop waiting;
@@ -45,7 +45,7 @@ public final class DeadlockLook {
     private final WaitGraph graph = new WaitGraph();
     private final Set<String> known = new HashSet<>(); // lock paths that were listed, or will be
     private final Deque<String> toList = new ArrayDeque<>();
-    private int left = MOST_NODES;
+    private int left = MOST_READS;
 
     private DeadlockLook(Requests requests, AcquireLoop waiting, Consumer<Deadlock> report) {
         this.requests = requests;
@@ -64,21 +64,20 @@ public final class DeadlockLook {
         }
         DeadlockLook look = new DeadlockLook(requests, waiting, report);
         look.own.forEach(look::listQueueOf);
-        waiting.holds().forEach(look::listQueueOf);
         look.listNext();
         return true;
     }
 
     /** Somebody else may have written the path, so it may be anything. */
     private void listQueueOf(String node) {
-        if (LockPath.isValid(node) && node.length() > 1 && known.add(LockPath.parent(node))) {
+        if (LockPath.isValid(node) && known.add(LockPath.parent(node))) {
             toList.add(LockPath.parent(node));
         }
     }
 
     private void listNext() {
         String path = toList.poll();
-        if (path == null || left == 0) {
+        if (path == null || left-- == 0) {
             judge();
             return;
         }
@@ -117,32 +116,22 @@ public final class DeadlockLook {
     }
 
     private void judge() {
-        Optional<WaitGraph.Circle> found =
-                isWaitingStill() ? graph.through(own, requests.scheduler().wallClock()) : Optional.empty();
-        found.ifPresent(circle -> {
-            if (circle.isCertain()) {
-                session.check(circle.nodes(), answer -> {
-                    if (answer.isOk() && isWaitingStill()) {
-                        onProven(circle);
+        graph.through(own, requests.scheduler().wallClock())
+                .ifPresent(circle -> session.check(circle.nodes(), answer -> {
+                    // With another node it would wait for others.
+                    if (answer.isOk() && waiting.waitingNodes().equals(own)) {
+                        onFound(circle);
                     }
-                });
-            } else {
-                report.accept(new Deadlock(false, circle.members()));
-            }
-        });
+                }));
     }
 
-    /** With another node it would wait for others. */
-    private boolean isWaitingStill() {
-        return waiting.waitingNodes().equals(own);
-    }
-
-    private void onProven(WaitGraph.Circle circle) {
-        Deadlock deadlock = new Deadlock(true, circle.members());
+    private void onFound(WaitGraph.Circle circle) {
+        Deadlock deadlock = new Deadlock(circle.isCertain(), circle.members());
         report.accept(deadlock);
-        if (waiting.deadlockPolicy() == DeadlockPolicy.FAIL && own.contains(circle.youngest())) {
+        boolean givesWay = circle.isCertain() && own.contains(circle.youngest());
+        if (givesWay && waiting.deadlockPolicy() == DeadlockPolicy.FAIL) {
             waiting.fail(new LockDeadlockException("the request for the lock " + waiting.lockPath()
-                    + " waits for itself, and is the youngest of those that do: " + deadlock
+                    + " waits for itself, and is the one to give way: " + deadlock
                     + "; close what this thread holds and begin again, or take these locks together by one"
                     + " multi-lock"));
         }

@@ -10,15 +10,17 @@ import dev.zkrecipes.core.internal.ask.DeadlockLook;
 import dev.zkrecipes.core.internal.hold.LockLog;
 import dev.zkrecipes.core.internal.hold.ObservedRequest;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks whether requests of threads that hold other locks wait for themselves: when they have waited for long, and once
- * a minute from then on. Any thread adds requests; while there are any, the engine thread looks once a second which of
- * them are due.
+ * Looks whether requests of threads that hold other locks, and requests for several locks, wait for themselves: when
+ * they have waited for long, and once a minute from then on. Any thread adds requests; while there are any, the engine
+ * thread looks once a second at the one that is due for the longest time. So a client sends a hundred reads a second at
+ * most, even if a thousand of its threads wait for one lock.
  */
 final class DeadlockWatch {
     private static final Duration UNLESS_SET = Duration.ofSeconds(10);
@@ -47,7 +49,10 @@ final class DeadlockWatch {
     private boolean look() {
         long now = requests.scheduler().nanoTime();
         nested.keySet().removeIf(AcquireLoop::isOver);
-        nested.replaceAll((request, entry) -> now - entry.due() < 0 ? entry : look(request, entry, now));
+        nested.entrySet().stream()
+                .min(Comparator.comparingLong(each -> each.getValue().due() - now))
+                .filter(next -> next.getValue().due() - now <= 0)
+                .ifPresent(next -> next.setValue(look(next.getKey(), next.getValue(), now)));
         return !nested.isEmpty();
     }
 

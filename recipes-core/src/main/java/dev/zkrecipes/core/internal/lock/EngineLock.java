@@ -154,7 +154,7 @@ public final class EngineLock extends OwnedLock {
                 ? new AcquireLoop(client.requests(), group, mode, holds)
                 : new Downgrade(client.requests(), group.all().get(0), exclusive, mode);
         ObservedRequest observed = observe();
-        if (!holds.isEmpty() && wanted instanceof AcquireLoop nested) {
+        if (wanted instanceof AcquireLoop nested && mode == Mode.QUEUE && !(holds.isEmpty() && isSingle())) {
             client.watchForDeadlocks(nested, observed);
         }
         Hold opened = null;

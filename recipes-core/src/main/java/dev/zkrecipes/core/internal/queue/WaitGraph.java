@@ -3,6 +3,9 @@
 
 package dev.zkrecipes.core.internal.queue;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
+
 import dev.zkrecipes.core.Deadlock.Member;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -22,7 +25,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Who waits for whom, as the nodes of locks show it: a node waits for nodes in front of it in its queue, and the thread
@@ -34,20 +36,28 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WaitGraph {
     private static final String READER = "__READ__";
-    private static final Set<String> KNOWN = Set.of("lock-", "latch-", READER, "__WRIT__");
+    private static final Map<String, Integer> RULES = Map.of("lock-", 1, "latch-", 2, READER, 3, "__WRIT__", 3);
 
     private final Map<String, List<Entry>> queues = new HashMap<>(); // by the path of the lock
     private final Map<String, Entry> entries = new LinkedHashMap<>(); // by the path of the node
-    private final Map<String, List<Entry>> waiters = new HashMap<>(); // by the path of a node that their thread holds
+
+    /** By session and path of a node: the requests that end before it leaves, its own and those of its thread. */
+    private final Map<String, List<Entry>> endings = new HashMap<>();
 
     private record Entry(String lockPath, LockNode node, Content content) {
         String path() {
             return LockPath.child(lockPath, node.name());
         }
 
+        /** The path in this entry's session: what is said of the nodes of another session is not believed. */
+        String ofSession(String path) {
+            return content.stat().getEphemeralOwner() + path;
+        }
+
         boolean waitsFor(Entry front, boolean certainly) {
             boolean bothRead = node.kind().equals(READER) && front.node.kind().equals(READER);
-            boolean isKnown = KNOWN.contains(node.kind()) && KNOWN.contains(front.node.kind());
+            Integer rule = RULES.get(node.kind());
+            boolean isKnown = rule != null && rule.equals(RULES.get(front.node.kind()));
             return front.node.compareTo(node) < 0 && !bothRead && (isKnown || !certainly);
         }
     }
@@ -60,15 +70,16 @@ public final class WaitGraph {
         Entry entry = new Entry(lockPath, node, content);
         entries.put(entry.path(), entry);
         queues.computeIfAbsent(lockPath, path -> new ArrayList<>()).add(entry);
-        OwnerLabel.holds(content.data())
-                .forEach(held ->
-                        waiters.computeIfAbsent(held, path -> new ArrayList<>()).add(entry));
+        Stream.concat(Stream.of(entry.path()), OwnerLabel.holds(content.data()).stream())
+                .forEach(path -> endings.computeIfAbsent(entry.ofSession(path), key -> new ArrayList<>())
+                        .add(entry));
     }
 
     /**
      * Requests that wait for each other, in the order of the circle. It {@code isCertain} if it is a deadlock, provided
      * that all of its nodes were there at one moment. {@code youngest} is the path of the youngest node with which a
-     * member waits whose thread holds something.
+     * member waits whose thread holds something. If what the request itself has is its place in another queue, it is
+     * the node of the request: its data do not name that place, so no other member sees the circle.
      */
     public record Circle(boolean isCertain, List<Member> members, String youngest) {
         /** The paths of all nodes of the circle. */
@@ -88,22 +99,32 @@ public final class WaitGraph {
         return search(request, true, now).or(() -> search(request, false, now));
     }
 
-    /** The smallest circle of each node that is in one; each circle once. */
+    /**
+     * The smallest circle of each request whose thread holds something, or that waits for several locks; each circle
+     * once. One transaction has made the nodes of a request.
+     */
     public List<Circle> circles(Instant now) {
         Map<Set<String>, Circle> found = new LinkedHashMap<>();
-        for (String node : entries.keySet()) {
-            through(List.of(node), now).ifPresent(circle -> found.putIfAbsent(Set.copyOf(circle.nodes()), circle));
-        }
+        entries.values().stream()
+                .collect(groupingBy(entry -> entry.ofSession("/" + czxid(entry)), LinkedHashMap::new, toList()))
+                .forEach((made, request) -> {
+                    if (request.size() > 1
+                            || !OwnerLabel.holds(request.get(0).content().data())
+                                    .isEmpty()) {
+                        through(request.stream().map(Entry::path).toList(), now)
+                                .ifPresent(circle -> found.putIfAbsent(Set.copyOf(circle.nodes()), circle));
+                    }
+                });
         return List.copyOf(found.values());
     }
 
     /** Goes from each node to those it waits for, and from a held node to that with which its thread waits. */
     private Optional<Circle> search(Collection<String> request, boolean certainly, Instant now) {
-        Map<Entry, @Nullable Step> reached = new HashMap<>();
+        Map<Entry, Step> reached = new HashMap<>(); // all but the nodes of the request
         Deque<Entry> next = new ArrayDeque<>();
         for (String path : request) {
             Entry own = entries.get(path);
-            if (own != null && reached.putIfAbsent(own, null) == null) {
+            if (own != null) {
                 next.add(own);
             }
         }
@@ -112,9 +133,9 @@ public final class WaitGraph {
             for (Entry front : queues.getOrDefault(waiting.lockPath(), List.of())) {
                 if (waiting.waitsFor(front, certainly)) {
                     Step step = new Step(waiting, front);
-                    for (Entry then : thatMustGoOn(front)) {
+                    for (Entry then : endings.getOrDefault(front.ofSession(front.path()), List.of())) {
                         if (request.contains(then.path())) {
-                            return Optional.of(circle(step, reached, certainly, now));
+                            return Optional.of(circle(step, request, reached, certainly, now));
                         } else if (!reached.containsKey(then)) {
                             reached.put(then, step);
                             next.add(then);
@@ -126,32 +147,20 @@ public final class WaitGraph {
         return Optional.empty();
     }
 
-    /** The requests of the thread that holds the node, and the node itself, which may wait. */
-    private List<Entry> thatMustGoOn(Entry node) {
-        List<Entry> found = new ArrayList<>(waiters.getOrDefault(node.path(), List.of()));
-        found.add(node);
-        return found;
-    }
-
     /** The circle that {@code last} closes. */
-    private static Circle circle(Step last, Map<Entry, @Nullable Step> reached, boolean isCertain, Instant now) {
+    private static Circle circle(
+            Step last, Collection<String> request, Map<Entry, Step> reached, boolean isCertain, Instant now) {
         List<Member> members = new ArrayList<>();
         Entry youngest = null;
-        Step step = last;
-        String held = last.front().path(); // by the request with which the circle begins and ends
-        while (true) {
+        for (Step step = last; step != null; step = reached.get(step.from())) {
             Entry waiting = step.from();
             Step before = reached.get(waiting);
-            String holds = before == null ? held : before.front().path();
+            String holds = (before == null ? last : before).front().path();
             boolean hasHold = !holds.equals(waiting.path());
             members.add(member(waiting, hasHold ? Optional.of(holds) : Optional.empty(), now));
-            if (hasHold && (youngest == null || czxid(waiting) > czxid(youngest))) {
+            if (hasHold && (youngest == null || czxid(waiting) > czxid(youngest) || request.contains(holds))) {
                 youngest = waiting;
             }
-            if (before == null) {
-                break;
-            }
-            step = before;
         }
         Collections.reverse(members);
         return new Circle(isCertain, members, youngest == null ? "" : youngest.path());

@@ -4,13 +4,20 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Deadlock;
+import dev.zkrecipes.core.DeadlockPolicy;
+import dev.zkrecipes.core.LockDeadlockException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.ask.DeadlockLook;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -25,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** All nodes have the same data here: whoever waits holds the node in front, so it waits for itself. */
 class DeadlockLookTest extends AcquireFixture {
     private static final String HOLDER = "0123456789abcdef0123456789abcdef-lock-0000000000";
+    private static final LockOptions GIVES_WAY = LockOptions.defaults().withDeadlockPolicy(DeadlockPolicy.FAIL);
 
     private final List<Deadlock> reports = new ArrayList<>();
     private AcquireLoop waiting;
@@ -69,6 +77,41 @@ class DeadlockLookTest extends AcquireFixture {
     }
 
     @Test
+    @Tag("H181")
+    void provenCircle_failsTheRequest_ifItIsToGiveWay() {
+        waiting = launched(Mode.QUEUE, new TestDriver("lock-"), GIVES_WAY);
+        scheduler.run();
+        look();
+        assertThat(reports).singleElement().matches(Deadlock::isProven);
+        assertThat(waiting.outcome()).isCompletedExceptionally();
+        assertThatThrownBy(waiting.outcome()::join)
+                .cause()
+                .isExactlyInstanceOf(LockDeadlockException.class)
+                .hasMessageContaining(PATH);
+    }
+
+    /** It is only suspected, so it is no reason to give way; but it must not be over by now. */
+    @Test
+    @Tag("H182")
+    void circleThroughAnUnknownRule_failsNobody() {
+        operations.remove(HOLDER);
+        scheduler.run();
+        Grant.of(assertGranted(waiting)).release();
+        scheduler.run();
+        String seat = HOLDER.replace("lock-", "seat-");
+        operations.add(seat);
+        waiting = launched(Mode.QUEUE, new TestDriver("seat-"), GIVES_WAY);
+        scheduler.run();
+        everyNodeHolds(LockPath.child(PATH, seat));
+        look();
+        assertThat(reports).singleElement().matches(deadlock -> !deadlock.isProven());
+        assertWaits(waiting);
+        operations.refuse(Request.MULTI, Code.NONODE);
+        look();
+        assertThat(reports).hasSize(1);
+    }
+
+    @Test
     void requestThatIsGrantedMeanwhile_isNotReported() {
         operations.delayAnswerOf(Request.MULTI, timeout);
         look();
@@ -86,13 +129,74 @@ class DeadlockLookTest extends AcquireFixture {
         everyNodeHolds(node);
         look();
         assertThat(reports).isEmpty();
+        assertWaits(waiting); // the client has not ended itself
     }
 
     @Test
-    void look_readsAHundredNodesAtMost() {
-        Stream.iterate(1, i -> i < 300, i -> i + 1)
-                .forEach(i -> operations.add(String.format("0123456789abcdef0123456789abcdef-lock-%010d", 1000 + i)));
+    @Tag("H182")
+    void whatMayNotBeRead_isLeftOut_andALostConnectionEndsTheLook() {
+        everyNodeHolds(LockPath.child(PATH, HOLDER), "/others/a/lock-0000000000", "/others/b/lock-0000000000");
+        operations.add(PATH, "0".repeat(32) + "-lock-0000000000");
+        operations.requests();
+        operations.refuse(Request.READ, Code.NOAUTH);
+        operations.refuse(Request.LIST, Code.OK, Code.NOAUTH);
         look();
-        assertThat(operations.requests()).filteredOn(Request.READ::equals).hasSize(100);
+        assertThat(operations.requests())
+                .containsExactly(
+                        Request.LIST,
+                        Request.READ,
+                        Request.READ,
+                        Request.READ,
+                        Request.LIST,
+                        Request.LIST,
+                        Request.READ,
+                        Request.MULTI);
+        assertThat(reports).hasSize(1);
+        operations.refuse(Request.LIST, Code.OK, Code.CONNECTIONLOSS);
+        look();
+        assertThat(operations.requests())
+                .containsExactly(Request.LIST, Request.READ, Request.READ, Request.READ, Request.LIST);
+        operations.refuse(Request.READ, Code.OK, Code.CONNECTIONLOSS);
+        look();
+        assertThat(operations.requests()).containsExactly(Request.LIST, Request.READ, Request.READ);
+        assertThat(reports).hasSize(1);
+    }
+
+    /** A hundred nodes can name eight hundred paths. */
+    @Test
+    @Tag("H183")
+    void look_sendsAHundredReadsAtMost_howeverManyPathsAreNamed() {
+        everyNodeHolds(Stream.iterate(1, i -> i <= 8, i -> i + 1)
+                .map(i -> "/others/" + "x".repeat(i) + "/lock-0000000000")
+                .toArray(String[]::new));
+        Stream.iterate(1, i -> i < 300, i -> i + 1)
+                .forEach(i -> operations.add("0".repeat(32) + String.format("-lock-%010d", 1000 + i)));
+        operations.requests();
+        look();
+        assertThat(operations.requests()).hasSize(100);
+        everyNodeHolds("/others/a/lock-0000000000", LockPath.child(PATH, HOLDER));
+        operations.requests();
+        look();
+        assertThat(operations.requests()).hasSize(101).endsWith(Request.MULTI);
+    }
+
+    /** A thousand threads may wait for one lock, each with a lock of its own. */
+    @Test
+    @Tag("H183")
+    void requestsOfOneClient_areLookedAtOneByOne_aSecondApart() {
+        Stream.of(queueing(), queueing(), queueing()).forEach(nested -> engine.watchForDeadlocks(nested, null));
+        List<Long> looks = new ArrayList<>();
+        for (int second = 0; second < 30; second++) {
+            operations.requests();
+            scheduler.advance(Duration.ofSeconds(1));
+            looks.add(
+                    operations.requests().stream().filter(Request.MULTI::equals).count());
+        }
+        assertThat(looks).containsOnly(0L, 1L);
+        assertThat(looks).filteredOn(count -> count == 1).hasSize(3);
+        scheduler.advance(Duration.ofSeconds(25));
+        assertThat(operations.requests()).doesNotContain(Request.MULTI);
+        scheduler.advance(Duration.ofSeconds(45));
+        assertThat(operations.requests()).filteredOn(Request.MULTI::equals).hasSize(3);
     }
 }

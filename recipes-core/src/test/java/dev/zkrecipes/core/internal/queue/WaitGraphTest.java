@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,15 +30,19 @@ class WaitGraphTest {
     private static final String A1 = "/a/lock-0000000001";
     private static final String B2 = "/b/lock-0000000002";
     private static final String B3 = "/b/lock-0000000003";
+    private static final String A3 = "/a/lock-0000000003";
+    private static final String B4 = "/b/lock-0000000004";
     private static final String A4 = "/a/lock-0000000004";
 
     private final WaitGraph graph = new WaitGraph();
+    private long session; // of the nodes that are added
 
     private void add(String path, String... holds) {
         String lock = path.substring(0, path.lastIndexOf('/'));
         LockNode node = LockNode.ofAnyKind(path.substring(lock.length() + 1)).orElseThrow();
         Stat stat = new Stat();
         stat.setCzxid(node.number());
+        stat.setEphemeralOwner(session);
         stat.setCtime(NOW.minusSeconds(node.number()).toEpochMilli());
         byte[] data = OwnerLabel.withHolds(OwnerLabel.encode("owner of " + path), List.of(holds));
         graph.add(lock, node, new Content(data, stat));
@@ -83,6 +88,19 @@ class WaitGraphTest {
         assertThat(graph.circles(NOW)).hasSize(1);
     }
 
+    /** It waits for ever, too; but the others do not wait for each other because of it. */
+    @Test
+    void whoHoldsNothing_andStandsBetween_hasNoCircleOfItsOwn() {
+        add(A1);
+        add(B2);
+        add(A3);
+        add(B4, A1);
+        add("/a/lock-0000000005", B2);
+        assertThat(graph.circles(NOW))
+                .singleElement()
+                .satisfies(circle -> assertThat(circle.members()).hasSize(2));
+    }
+
     @Test
     void whoHoldsNothing_orWaitsInOrder_isInNoCircle() {
         add(A1);
@@ -100,6 +118,32 @@ class WaitGraphTest {
         add(B3, A1);
         add(A4, B2);
         assertThat(through(B3)).isEmpty();
+    }
+
+    /** Whoever may write one queue could otherwise say who holds what in another one. */
+    @Test
+    @Tag("H182")
+    void nodeOfAnotherSession_isHeldByNobodyElse() {
+        session = 1;
+        add(A1);
+        add(B4, A1);
+        session = 2;
+        add(B2);
+        session = 3;
+        add(A3, B2);
+        assertThat(through(B4)).isEmpty();
+        assertThat(graph.circles(NOW)).isEmpty();
+    }
+
+    /** A leader beside a mutex on its path: each has a queue of its own. */
+    @Test
+    @Tag("H182")
+    void nodeOfAnotherKnownRule_isNotWaitedForWithCertainty() {
+        add(A1);
+        add(B2);
+        add(B3, A1);
+        add("/a/latch-0000000004", B2);
+        assertThat(through(B3).orElseThrow().isCertain()).isFalse();
     }
 
     @ParameterizedTest
@@ -166,6 +210,7 @@ class WaitGraphTest {
 
     /** One of the nodes with which a request waits for several locks keeps somebody else waiting. */
     @Test
+    @Tag("H181")
     void requestForSeveralLocks_isACircle_byItsPlaceInAnotherQueue() {
         add("/a/lock-0000000001");
         add("/x/lock-0000000002");
@@ -176,6 +221,25 @@ class WaitGraphTest {
         Circle circle = through("/x/lock-0000000004", "/b/lock-0000000003").orElseThrow();
         assertThat(circle.members()).hasSize(2);
         assertThat(circle.members().get(0).holds()).contains("/b/lock-0000000003");
+        // Its data do not name that node, so the other member, which is younger, does not see the circle.
+        assertThat(circle.youngest()).isEqualTo("/x/lock-0000000004");
+    }
+
+    /** One transaction has made its nodes. */
+    @Test
+    void requestForSeveralLocks_whoseThreadHoldsNothing_isFoundAmongAllNodes() {
+        add("/x/lock-0000000002");
+        add("/x/lock-0000000004");
+        add("/b/lock-0000000004");
+        add("/b/lock-0000000005", "/x/lock-0000000002");
+        assertThat(graph.circles(NOW))
+                .singleElement()
+                .satisfies(circle -> assertThat(circle.nodes())
+                        .containsExactlyInAnyOrder(
+                                "/x/lock-0000000002",
+                                "/x/lock-0000000004",
+                                "/b/lock-0000000004",
+                                "/b/lock-0000000005"));
     }
 
     /** Whatever the nodes say, a circle is one: each member waits behind what the next one has. */
