@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.client;
 
 import com.google.common.base.Preconditions;
-import com.google.common.base.Throwables;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
@@ -76,7 +75,6 @@ public final class EngineClient {
     private final DeadlockWatch deadlocks;
     private final Standing standing; // what ends before the client does
 
-    private final Runnable look = this::look; // made beforehand, since it is needed when memory has run out
     private final AtomicBoolean closing = new AtomicBoolean(); // set once what stood on the client is over
     private final CompletableFuture<Void> closed = new CompletableFuture<>(); // completes when the client has ended
     private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
@@ -89,7 +87,7 @@ public final class EngineClient {
         this.scheduler = kind instanceof HandleKind.Simulated simulated
                 ? simulated.scheduler()
                 : new EngineExecutor(settings.callbackExecutor() != null);
-        this.lastResort = scheduler instanceof EngineExecutor real ? real.lastResort : new LastResort();
+        this.lastResort = scheduler instanceof EngineExecutor real ? real.lastResort : new LastResort(scheduler);
         // A simulation has no threads. So losses, which otherwise have a pool of their own, run on the executor as
         // well.
         this.callbacks = Callbacks.on(
@@ -444,23 +442,6 @@ public final class EngineClient {
      */
     public void endBecauseOf(Throwable thrown) {
         lastResort.thrown = thrown;
-        wake();
-    }
-
-    /**
-     * Has the engine look at the last resort, and end the client if anything was left there. Any thread may call
-     * this.
-     */
-    public void wake() {
-        scheduler.execute(look);
-    }
-
-    /** Throws what was left in the last resort. What a task throws ends the client. */
-    private void look() {
-        Throwable thrown = lastResort.thrown;
-        if (thrown != null) {
-            Throwables.throwIfUnchecked(thrown);
-            throw new IllegalStateException(thrown);
-        }
+        lastResort.wakeEngine();
     }
 }
