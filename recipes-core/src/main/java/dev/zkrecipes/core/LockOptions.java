@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
@@ -34,42 +35,44 @@ public final class LockOptions {
     private static final Duration LONGEST_HOLD = Duration.ofDays(36_500);
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,80}");
 
-    private static final LockOptions DEFAULTS = new LockOptions(
-            QueueLossPolicy.REQUEUE,
-            Optional.empty(),
-            false,
-            false,
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            DeadlockPolicy.WAIT);
+    private static final LockOptions DEFAULTS = new LockOptions(new Values());
 
-    private final QueueLossPolicy queueLossPolicy;
-    private final Optional<List<ACL>> acl;
-    private final boolean releasesInBackground;
-    private final boolean standsBy;
-    private final Optional<Duration> holdAtMost;
-    private final Optional<String> ownerLabel;
-    private final Optional<String> name;
-    private final DeadlockPolicy inDeadlock; // what a request does that waits for itself
+    /** Changed only before the options that have them can be seen by anybody. */
+    private static final class Values {
+        private QueueLossPolicy queueLossPolicy = QueueLossPolicy.REQUEUE;
+        private Optional<List<ACL>> acl = Optional.empty();
+        private boolean releasesInBackground;
+        private boolean standsBy;
+        private Optional<Duration> holdAtMost = Optional.empty();
+        private Optional<String> ownerLabel = Optional.empty();
+        private Optional<String> name = Optional.empty();
+        private DeadlockPolicy deadlockPolicy = DeadlockPolicy.WAIT;
 
-    private LockOptions(
-            QueueLossPolicy queueLossPolicy,
-            Optional<List<ACL>> acl,
-            boolean releasesInBackground,
-            boolean standsBy,
-            Optional<Duration> holdAtMost,
-            Optional<String> ownerLabel,
-            Optional<String> name,
-            DeadlockPolicy inDeadlock) {
-        this.queueLossPolicy = queueLossPolicy;
-        this.acl = acl;
-        this.releasesInBackground = releasesInBackground;
-        this.standsBy = standsBy;
-        this.holdAtMost = holdAtMost;
-        this.ownerLabel = ownerLabel;
-        this.name = name;
-        this.inDeadlock = inDeadlock;
+        List<Object> all() {
+            return List.of(
+                    queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, deadlockPolicy);
+        }
+    }
+
+    private final Values values;
+
+    private LockOptions(Values values) {
+        this.values = values;
+    }
+
+    /** A copy with one change. */
+    private LockOptions with(Consumer<Values> change) {
+        Values copy = new Values();
+        copy.queueLossPolicy = values.queueLossPolicy;
+        copy.acl = values.acl;
+        copy.releasesInBackground = values.releasesInBackground;
+        copy.standsBy = values.standsBy;
+        copy.holdAtMost = values.holdAtMost;
+        copy.ownerLabel = values.ownerLabel;
+        copy.name = values.name;
+        copy.deadlockPolicy = values.deadlockPolicy;
+        change.accept(copy);
+        return new LockOptions(copy);
     }
 
     /**
@@ -82,42 +85,42 @@ public final class LockOptions {
 
     /** {@return what a waiting acquire does when its place in the queue is gone} */
     public QueueLossPolicy queueLossPolicy() {
-        return queueLossPolicy;
+        return values.queueLossPolicy;
     }
 
     /** {@return who may do what with the lock: a copy of its ACL; empty for that of the client} */
     public Optional<List<ACL>> acl() {
-        return acl.map(Acls::copy);
+        return values.acl.map(Acls::copy);
     }
 
     /** {@return whether a release returns without waiting for ZooKeeper, see {@link #withReleaseInBackground}} */
     public boolean releasesInBackground() {
-        return releasesInBackground;
+        return values.releasesInBackground;
     }
 
     /** {@return whether requests may wait for any time without being slow, see {@link #withStandby}} */
     public boolean standsBy() {
-        return standsBy;
+        return values.standsBy;
     }
 
     /** {@return how long a lease may be held before it is lost, see {@link #withHoldAtMost}; empty for no limit} */
     public Optional<Duration> holdAtMost() {
-        return holdAtMost;
+        return values.holdAtMost;
     }
 
     /** {@return the owner label of the lock's nodes, see {@link #withOwnerLabel}; empty for the client's} */
     public Optional<String> ownerLabel() {
-        return ownerLabel;
+        return values.ownerLabel;
     }
 
     /** {@return what the application calls the lock in metrics and logs, see {@link #withName}; empty if unnamed} */
     public Optional<String> name() {
-        return name;
+        return values.name;
     }
 
     /** {@return what a waiting acquire does when it waits for itself, see {@link #withDeadlockPolicy}} */
     public DeadlockPolicy deadlockPolicy() {
-        return inDeadlock;
+        return values.deadlockPolicy;
     }
 
     /**
@@ -127,7 +130,7 @@ public final class LockOptions {
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
-        return new LockOptions(policy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
+        return with(copy -> copy.queueLossPolicy = policy);
     }
 
     /**
@@ -141,9 +144,8 @@ public final class LockOptions {
      *     what using a lock takes
      */
     public LockOptions withAcl(List<ACL> rights) {
-        Optional<List<ACL>> own = Optional.of(Acls.check(Objects.requireNonNull(rights, "rights")));
-        return new LockOptions(
-                queueLossPolicy, own, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
+        List<ACL> own = Acls.check(Objects.requireNonNull(rights, "rights"));
+        return with(copy -> copy.acl = Optional.of(own));
     }
 
     /**
@@ -161,7 +163,7 @@ public final class LockOptions {
      * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
      */
     public LockOptions withReleaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
+        return with(copy -> copy.releasesInBackground = true);
     }
 
     /**
@@ -170,8 +172,7 @@ public final class LockOptions {
      * long as another one leads. Of several locks as one, the options of the multi-lock count.
      */
     public LockOptions withStandby() {
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, true, holdAtMost, ownerLabel, name, inDeadlock);
+        return with(copy -> copy.standsBy = true);
     }
 
     /**
@@ -200,14 +201,12 @@ public final class LockOptions {
             throw new IllegalArgumentException(
                     "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
         }
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.of(most), ownerLabel, name, inDeadlock);
+        return with(copy -> copy.holdAtMost = Optional.of(most));
     }
 
     /** {@return these options without {@link #withHoldAtMost}} */
     public LockOptions withoutHoldAtMost() {
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, Optional.empty(), ownerLabel, name, inDeadlock);
+        return with(copy -> copy.holdAtMost = Optional.empty());
     }
 
     /**
@@ -222,8 +221,7 @@ public final class LockOptions {
     public LockOptions withOwnerLabel(String label) {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
         OwnerLabel.check(label);
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, Optional.of(label), name, inDeadlock);
+        return with(copy -> copy.ownerLabel = Optional.of(label));
     }
 
     /**
@@ -240,9 +238,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("the name \"" + Printable.of(label)
                     + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
         }
-        Optional<String> given = Optional.of(label);
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, given, inDeadlock);
+        return with(copy -> copy.name = Optional.of(label));
     }
 
     /**
@@ -254,37 +250,29 @@ public final class LockOptions {
      */
     public LockOptions withDeadlockPolicy(DeadlockPolicy policy) {
         Objects.requireNonNull(policy, "policy");
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, policy);
+        return with(copy -> copy.deadlockPolicy = policy);
     }
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof LockOptions that
-                && queueLossPolicy == that.queueLossPolicy
-                && acl.equals(that.acl)
-                && releasesInBackground == that.releasesInBackground
-                && standsBy == that.standsBy
-                && holdAtMost.equals(that.holdAtMost)
-                && ownerLabel.equals(that.ownerLabel)
-                && name.equals(that.name)
-                && inDeadlock == that.inDeadlock;
+        return other instanceof LockOptions that && values.all().equals(that.values.all());
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(
-                queueLossPolicy, acl, releasesInBackground, standsBy, holdAtMost, ownerLabel, name, inDeadlock);
+        return values.all().hashCode();
     }
 
     @Override
     public String toString() {
-        return "LockOptions[" + name.map(label -> label + ", ").orElse("") + queueLossPolicy
-                + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
-                + (releasesInBackground ? ", releases in background" : "")
-                + (standsBy ? ", stands by" : "")
-                + (inDeadlock == DeadlockPolicy.FAIL ? ", fails in a deadlock" : "")
-                + holdAtMost.map(most -> ", held for " + most + " at most").orElse("")
-                + ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
+        return "LockOptions[" + values.name.map(label -> label + ", ").orElse("") + values.queueLossPolicy
+                + values.acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
+                + (values.releasesInBackground ? ", releases in background" : "")
+                + (values.standsBy ? ", stands by" : "")
+                + (values.deadlockPolicy == DeadlockPolicy.FAIL ? ", fails in a deadlock" : "")
+                + values.holdAtMost
+                        .map(most -> ", held for " + most + " at most")
+                        .orElse("")
+                + values.ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
     }
 }

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #number()}, or put {@link #guard()} into the {@code multi} that writes. Instances are thread-safe.
  */
 public final class Term {
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
+
     final Lease lease;
     final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
     final Release gone = new Release();
@@ -117,7 +119,18 @@ public final class Term {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public boolean awaitValid(Duration timeout) throws InterruptedException {
-        return engine.awaitProof(this::state, timeout) == LeaseState.HELD;
+        if (Objects.requireNonNull(timeout, "timeout").isNegative()) {
+            throw new IllegalArgumentException("negative time-out " + timeout);
+        }
+        long begun = engine.nanoTime();
+        CompletableFuture<Void> never = new CompletableFuture<>();
+        Duration pause = Duration.ZERO; // at first it only throws, on a thread that may not wait
+        do {
+            var unused = engine.await(never, pause);
+            Duration left = timeout.minusNanos(engine.nanoTime() - begun);
+            pause = left.compareTo(LOOK_AGAIN) < 0 ? left : LOOK_AGAIN;
+        } while (state() == LeaseState.SUSPENDED && !pause.isNegative() && !pause.isZero());
+        return isValid();
     }
 
     /**

@@ -7,10 +7,8 @@ import com.google.common.net.HostAndPort;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
-import dev.zkrecipes.core.spi.port.Answer;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -21,22 +19,16 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.cli.AclParser;
-import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
@@ -275,58 +267,7 @@ public final class ConnectOptions {
      * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
      */
     public ZooKeeperClient open(ZooKeeperClientBuilder builder, Duration limit) throws InterruptedException {
-        ZooKeeperClient client = builder.build();
-        boolean connected = false;
-        try {
-            if (!client.awaitConnected(limit)) {
-                throw notConnected(client, limit);
-            }
-            requireAnAnswer(client, limit);
-            connected = true;
-            return client;
-        } finally {
-            if (!connected) {
-                // A server that accepts connections but never answers delays the close. Nobody has to wait for it,
-                // because the client has nothing to release.
-                Thread closer = new Thread(client::close, "closes a client that was never connected");
-                closer.setDaemon(true);
-                closer.start();
-            }
-        }
-    }
-
-    /**
-     * Sends a read and waits for its answer. A server that is stuck, or cut off from its ensemble, may give a session
-     * and then answer nothing. Without this check zklock would wait for its lock for ever, and nothing would say why.
-     *
-     * <p>A server that refuses the credentials closes the connection after its answer, and that answer may be lost with
-     * the connection. So a read without an answer is sent again.
-     */
-    private void requireAnAnswer(ZooKeeperClient client, Duration limit) throws InterruptedException {
-        ZooKeeper zk = client.zooKeeper().orElse(null);
-        if (zk == null) {
-            return; // the connection is lost again, which the next request reports
-        }
-        BlockingQueue<Integer> answers = new ArrayBlockingQueue<>(1);
-        long millis = Math.min(limit.toMillis(), zk.getSessionTimeout() / 3);
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-        KeeperException.Code last = null;
-        do {
-            zk.exists("/", false, (code, path, context, stat) -> answers.add(code), null);
-            Integer answer = answers.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-            if (answer == null) {
-                break;
-            }
-            last = Answer.codeOf(answer);
-        } while (last == KeeperException.Code.CONNECTIONLOSS);
-        if (last == null) {
-            throw new LockConnectionException(
-                    "a server of " + servers + " gave a session and answered nothing for " + millis / 1e3
-                            + " s: it is stuck, or cut off from its ensemble; see its log, or name another server");
-        }
-        if (last == KeeperException.Code.AUTHFAILED) {
-            throw refused();
-        }
+        return new Opening(builder, servers, limit).client();
     }
 
     /**
@@ -338,20 +279,6 @@ public final class ConnectOptions {
         return new LockAccessException("ZooKeeper refused the credentials, or requires some that were not given"
                 + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the"
                 + " servers): check --auth-file, --auth, and the SASL settings in --config");
-    }
-
-    /** The error for a client that did not connect in time, with the reason if the client has found it out. */
-    private LockException notConnected(ZooKeeperClient client, Duration limit) {
-        Optional<LockException> trouble = client.connectionTrouble();
-        if (trouble.isPresent() && trouble.get() instanceof LockAccessException refused) {
-            return refused;
-        }
-        String found = trouble.map(LockException::getMessage)
-                .orElse(
-                        "check that the servers run and that the address, the port and the TLS settings are right; zklock"
-                                + " doctor asks each of them");
-        return new LockConnectionException(
-                "no server of " + servers + " answered within " + limit.toMillis() / 1e3 + " s: " + found);
     }
 
     /**
@@ -404,29 +331,6 @@ public final class ConnectOptions {
             return zk;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Keeps a handle on one address. ZooKeeper's own provider connects to any address of a name. */
-    private record OneAddress(InetSocketAddress address) implements HostProvider {
-        @Override
-        public int size() {
-            return 1;
-        }
-
-        @Override
-        public InetSocketAddress next(long spinDelay) {
-            return address;
-        }
-
-        @Override
-        public void onConnected() {
-            // There is no other address to choose next time.
-        }
-
-        @Override
-        public boolean updateServerList(Collection<InetSocketAddress> serverAddresses, InetSocketAddress current) {
-            return false;
         }
     }
 

@@ -3,39 +3,27 @@
 
 package dev.zkrecipes.cli.run;
 
-import com.google.common.base.Splitter;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.cli.run.Settings.Reaction;
 import dev.zkrecipes.cli.text.PlainText;
-import dev.zkrecipes.core.ConnectionState;
-import dev.zkrecipes.core.IncompatibleNodeException;
-import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.MultiLease;
-import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
-import dev.zkrecipes.mutex.InterProcessMutex;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.time.LocalDateTime;
-import java.time.ZoneId;
-import java.time.temporal.ChronoUnit;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
@@ -197,15 +185,15 @@ public final class Keeper {
         Duration patience = settings.patience().filter(wait -> !wait.isZero()).orElse(ConnectOptions.CONNECT_LIMIT);
         try (ZooKeeperClient client = connection.open(builder, patience)) {
             tell("waiting for " + settings.lock());
-            InterProcessLock lock = settings.lock().on(client);
-            refuseToWaitForOneself(lock);
+            LockRequest request = new LockRequest(settings, connection, client);
+            request.refuseToWaitForOneself();
             loading.join(); // before the lock is held: see NeededClasses
             if (isAtTerminal) {
-                Thread teller = new Thread(() -> tellHolders(lock), "tells who holds the lock");
+                Thread teller = new Thread(() -> tellHolders(request), "tells who holds the lock");
                 teller.setDaemon(true);
                 teller.start();
             }
-            Optional<Lease> lease = acquire(lock, client);
+            Optional<Lease> lease = request.acquire(sinceBegin());
             while (lease.isPresent()) {
                 long granted = System.nanoTime();
                 int code = keep(lease.get(), client);
@@ -214,40 +202,11 @@ public final class Keeper {
                     return code;
                 }
                 await(() -> gone, settings.pause().orElseThrow().minusNanos(System.nanoTime() - granted));
-                lease = acquire(lock, client);
+                lease = request.acquire(sinceBegin());
             }
-            notAcquired(lock, client);
+            request.notAcquired().ifPresent(why -> warn(why + " (" + Seconds.show(sinceBegin()) + " s)"));
         }
         return settings.conflictCode();
-    }
-
-    /**
-     * Refuses a lock that is held for the command in which this zklock runs. The outer zklock holds the lock until
-     * that command has ended, so the command would wait for itself for ever.
-     */
-    private void refuseToWaitForOneself(InterProcessLock lock) throws InterruptedException {
-        String session = connection.variable("ZKLOCK_SESSION").orElse("");
-        String held = connection.variable("ZKLOCK_PATH").orElse("");
-        if (session.isEmpty()
-                || settings.patience().filter(Duration::isZero).isPresent()
-                || Collections.disjoint(
-                        Splitter.on(',').splitToList(held), settings.lock().paths())) {
-            return;
-        }
-        List<Participant> participants;
-        try {
-            participants = lock.participants();
-        } catch (LockException e) {
-            return; // the request for the lock meets the same error and reports it
-        }
-        for (Participant each : participants) {
-            if (each.holding()
-                    && session.equals("0x" + Long.toHexString(each.sessionId()))
-                    && settings.lock().isKeptOutBy(each.kind())) {
-                throw new LockRefusedException(each.path() + " is held for the command that asks for it ($ZKLOCK_PATH):"
-                        + " it would wait for itself; leave the inner zklock out");
-            }
-        }
     }
 
     /**
@@ -270,115 +229,18 @@ public final class Keeper {
         return true;
     }
 
-    /**
-     * Acquires the lock within the time that the user allows. If another recipe uses the path, the error says which.
-     */
-    private Optional<Lease> acquire(InterProcessLock lock, ZooKeeperClient client) throws InterruptedException {
-        try {
-            if (settings.patience().isEmpty()) {
-                return Optional.of(lock.acquire());
-            }
-            Duration wait = settings.patience().get();
-            // The time to connect counts. If it has used up all of the wait, the lock is still requested once.
-            Duration left = wait.minus(sinceBegin());
-            return wait.isZero() || left.compareTo(Duration.ofMillis(1)) < 0
-                    ? lock.tryAcquire()
-                    : lock.tryAcquire(left);
-        } catch (LockException e) {
-            LockChoice.Mode other = ExitCodes.of(e) == ExitCodes.UNUSABLE_PATH
-                    ? otherKind(e, client).orElse(null)
-                    : null;
-            if (other == null) {
-                throw e;
-            }
-            throw new LockRefusedException(
-                    settings.lock() + " is in use as " + other.noun + ", which zklock takes " + other.option
-                            + ", and cannot be " + settings.lock().mode().noun + " at the same time",
-                    e);
-        }
-    }
-
-    /** Returns which other recipe uses the path, if that is what an error is about. */
-    private Optional<LockChoice.Mode> otherKind(LockException error, ZooKeeperClient client)
-            throws InterruptedException {
-        if (error instanceof IncompatibleNodeException other) {
-            return LockChoice.Mode.ofNode(other.node());
-        }
-        // A semaphore reads the data of the path before its nodes, so its error names no node. The nodes are read
-        // here.
-        if (settings.lock().mode() == LockChoice.Mode.SEMAPHORE) {
-            try {
-                return new InterProcessMutex(client, settings.lock().paths().get(0))
-                        .participants().stream().findFirst().map(any -> LockChoice.Mode.MUTEX);
-            } catch (IncompatibleNodeException e) {
-                return LockChoice.Mode.ofNode(e.node())
-                        .filter(mode -> mode != LockChoice.Mode.SEMAPHORE); // otherwise the error is about the limit
-            } catch (LockException e) {
-                return Optional.empty();
-            }
-        }
-        return Optional.empty();
-    }
-
-    /** Reports that the lock was not acquired in time, and who holds it. */
-    private void notAcquired(InterProcessLock lock, ZooKeeperClient client) throws InterruptedException {
-        if (client.connectionState() != ConnectionState.CONNECTED) {
-            throw new LockConnectionException(
-                    "the connection was lost while zklock waited for " + settings.lock() + ", and the time is over");
-        }
-        if (settings.conflictCode() == 0 && !settings.verbose()) {
-            return;
-        }
-        String holders = "";
-        try {
-            holders = holders(lock, holder -> "");
-        } catch (LockException e) {
-            // The message says that the lock is busy, without a name.
-        }
-        warn("not acquired: " + settings.lock() + " is " + (holders.isEmpty() ? "busy" : holders) + " ("
-                + Seconds.show(sinceBegin()) + " s)");
-    }
-
-    /** Returns who holds the lock, with something about each of them; empty if nobody does. */
-    private String holders(InterProcessLock lock, Function<Participant, String> about) throws InterruptedException {
-        boolean several = settings.lock().paths().size() > 1;
-        return lock.participants().stream()
-                .filter(Participant::holding)
-                .map(holder ->
-                        (several ? holder.path() + " is " : "") + "held by " + holder.owner() + about.apply(holder))
-                .distinct()
-                .collect(Collectors.joining(", "));
-    }
-
     /** Tells the launcher who holds the lock: during each wait, for as long as the client is open. */
-    private void tellHolders(InterProcessLock lock) {
+    private void tellHolders(LockRequest request) {
         try {
             while (true) {
                 await(() -> kept == null, null);
                 for (Duration pause = UNTOLD; !await(() -> kept != null, pause); pause = TOLD_AGAIN) {
-                    launcher.say("busy " + PlainText.of(settings.lock() + heldBy(lock)));
+                    launcher.say("busy " + PlainText.of(settings.lock() + request.heldBy()));
                 }
             }
         } catch (InterruptedException | LockException e) {
             // The client is closed, or the path cannot serve as this lock: the main thread reports that.
         }
-    }
-
-    private String heldBy(InterProcessLock lock) throws InterruptedException {
-        try {
-            String holders = holders(lock, holder -> " (queued since " + since(holder.age()) + ")");
-            return holders.isEmpty() ? "" : ", " + holders;
-        } catch (LockConnectionException e) {
-            return ", while no server answers";
-        }
-    }
-
-    /** Returns the time of day, with the date unless it was today. */
-    private static String since(Duration age) {
-        LocalDateTime now = LocalDateTime.now(ZoneId.systemDefault());
-        LocalDateTime time = now.minus(age).truncatedTo(ChronoUnit.SECONDS);
-        boolean isToday = time.toLocalDate().equals(now.toLocalDate());
-        return (isToday ? "" : time.toLocalDate() + " ") + time.toLocalTime();
     }
 
     /** Keeps a granted lock until the command has ended, and then releases it. Returns the exit code. */

@@ -6,7 +6,6 @@ package dev.zkrecipes.core.spi;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -56,8 +55,6 @@ import java.util.function.Supplier;
  * thread-safe.
  */
 public final class LockInternals {
-    private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
-
     private final EngineClient client;
     private final LockSpec spec;
 
@@ -145,33 +142,6 @@ public final class LockInternals {
         Objects.requireNonNull(atMost, "atMost");
         Blocking.requireMayBlock(client.scheduler());
         return Blocking.await(future, Deadline.after(atMost, client.scheduler()));
-    }
-
-    /**
-     * Waits as {@link #await} does while a state is SUSPENDED. It looks every 20 ms and sends nothing: the client asks
-     * the server by itself as soon as it is connected.
-     *
-     * @param state that of a lease, or of what stands on one
-     * @param timeout how long to wait
-     * @return the last state that it saw; SUSPENDED if the time is over
-     * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits
-     * @throws IllegalStateException if called on ZooKeeper's event thread
-     */
-    public LeaseState awaitProof(Supplier<LeaseState> state, Duration timeout) throws InterruptedException {
-        Objects.requireNonNull(state, "state");
-        Blocking.requireNotNegative(timeout);
-        Blocking.requireMayBlock(client.scheduler());
-        Blocking.throwIfInterrupted();
-        CompletableFuture<Void> never = new CompletableFuture<>();
-        Deadline deadline = Deadline.after(timeout, client.scheduler());
-        LeaseState seen = state.get();
-        while (seen == LeaseState.SUSPENDED && deadline.remainingNanos() > 0) {
-            long nanos = Math.min(deadline.remainingNanos(), LOOK_AGAIN.toNanos());
-            var unused = client.scheduler().await(never, Duration.ofNanos(Math.max(0, nanos)));
-            seen = state.get();
-        }
-        return seen;
     }
 
     /**

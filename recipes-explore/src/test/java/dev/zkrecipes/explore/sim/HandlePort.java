@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.explore.sim;
 
+import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import dev.zkrecipes.core.internal.zk.HandleOperations;
 import dev.zkrecipes.core.internal.zk.HandleStates;
@@ -17,7 +18,12 @@ final class HandlePort implements AutoCloseable {
     /** A port on a handle that is connected; its answers and watch events come in order. */
     ZooKeeperOperations on(ZooKeeper handle, Runnable closing) {
         return new HandleOperations(
-                handle, new HandleStates(state -> {}, engine).foundIn(State.CONNECTED), engine, true, closing);
+                handle,
+                new HandleStates(state -> {}, engine).foundIn(State.CONNECTED),
+                engine,
+                Blocking::isEventThread,
+                true,
+                closing);
     }
 
     @Override

@@ -29,10 +29,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -42,11 +40,11 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * SEEKING    waits for a session
  *    v
- * MARKING    reads the node, then writes the mark with the version that was read; again if somebody else writes
+ * WRITING    reads the node, then writes the mark with the version that was read; again if somebody else writes
  *    v       in between
  * WAITING    watches the node
  *    v       the grace is over
- * BREAKING   reads the node, then deletes it with the version that was read
+ * WRITING    reads the node, then deletes it with the version that was read
  *    v
  * the end    as soon as the node is gone, from any step
  * </pre>
@@ -64,9 +62,8 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     enum Step {
         SEEKING,
-        MARKING,
+        WRITING,
         WAITING,
-        BREAKING,
         PAUSED
     }
 
@@ -175,47 +172,78 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     /** Continues with the step that is due, in a new session or on a new connection. */
     private void goOn() {
-        if (markedCzxid == 0) {
-            mark();
-        } else if (graceOver) {
-            breakIt();
-        } else {
+        if (markedCzxid != 0 && !graceOver) {
             follow();
+        } else {
+            write();
         }
     }
 
-    // ---- Asking.
+    // ---- Marking, and breaking after the grace.
 
-    /** Writes the mark on what the node holds. The content that the caller has read saves the first read. */
-    private void mark() {
-        become(Step.MARKING);
+    /** Reads the node, and writes what is due. The content that the caller has read saves the first read. */
+    private void write() {
+        become(Step.WRITING);
         Content known = seen;
         seen = null; // good for one attempt
         if (known != null) {
-            mark(known);
+            write(known);
             return;
         }
         session().zk().read(nodePath, inThisState(answer -> {
             if (answer.isOk()) {
-                mark(answer.value());
+                write(answer.value());
             } else {
-                onTrouble("read", answer, this::mark);
+                onTrouble("read", answer);
             }
         }));
     }
 
-    private void mark(Content content) {
+    /** Marks the node, or deletes it if it is marked. Another node of the same name means that the holder's is gone. */
+    private void write(Content content) {
         Stat stat = content.stat();
-        if (holder.sessionId() != 0 && stat.getEphemeralOwner() != holder.sessionId()) {
-            onGone(nodePath); // another session has made a node of the same name, so the holder's is gone
+        boolean isOther = markedCzxid == 0
+                ? holder.sessionId() != 0 && stat.getEphemeralOwner() != holder.sessionId()
+                : stat.getCzxid() != markedCzxid;
+        if (isOther) {
+            endAsGone();
+        } else if (markedCzxid != 0) {
+            delete(stat.getVersion());
         } else if (RevocationMarks.in(content).stream()
                 .anyMatch(mark -> mark.id().equals(request.id()))) {
             // An earlier attempt has written the mark, and its answer was lost.
             onMarked(stat);
         } else {
             byte[] data = RevocationMarks.with(request, holder.node(), content);
-            write(Op.setData(nodePath, data, stat.getVersion()), "mark", this::mark, () -> onMarked(stat));
+            send(Op.setData(nodePath, data, stat.getVersion()), "mark", () -> onMarked(stat), () -> {});
         }
+    }
+
+    private void delete(int version) {
+        boolean maybeBefore = maybeDeleted;
+        maybeDeleted = true; // until an answer says that it is not
+        send(
+                Op.delete(nodePath, version),
+                "delete",
+                () -> end(() -> outcome.complete(RevocationOutcome.BROKEN)),
+                () -> maybeDeleted = maybeBefore);
+    }
+
+    /**
+     * Sends a write that takes effect only if the node has the version that was read. If it has another one, it is
+     * {@code undone}, and a new read shows what is there now, if anything is.
+     */
+    private void send(Op operation, String what, Runnable done, Runnable undone) {
+        session().zk().multi(List.of(operation), inThisState(answer -> {
+            switch (answer.code()) {
+                case OK -> done.run();
+                case BADVERSION, NONODE -> {
+                    undone.run();
+                    write();
+                }
+                default -> onTrouble(what, answer);
+            }
+        }));
     }
 
     /** The holder is asked: the grace begins, and the node is followed. */
@@ -252,7 +280,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     /** Called by the watch, and for any answer that shows that the node is gone. */
     @Override
     public void onGone(String path) {
-        if (!isIn(Step.BREAKING)) { // otherwise our own deletion may be the reason, and its answer tells
+        if (!isIn(Step.WRITING)) { // otherwise our own deletion may be the reason, and its answer tells
             endAsGone();
         }
     }
@@ -270,69 +298,22 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         fail(refusal("watch", answer));
     }
 
-    // ---- Breaking.
-
     private void onGraceOver() {
         grace = null;
         graceOver = true;
         if (isIn(Step.WAITING)) {
-            whenConnected(this::breakIt);
+            whenConnected(this::write);
         }
     }
 
-    /** Deletes the node, if it still is the one that was marked. */
-    private void breakIt() {
-        become(Step.BREAKING);
-        session().zk().read(nodePath, inThisState(answer -> {
-            if (!answer.isOk()) {
-                onTrouble("read", answer, this::breakIt);
-            } else if (answer.value().stat().getCzxid() != markedCzxid) {
-                endAsGone();
-            } else {
-                delete(answer.value().stat().getVersion());
-            }
-        }));
-    }
-
-    private void delete(int version) {
-        boolean maybeBefore = maybeDeleted;
-        maybeDeleted = true; // until an answer says that it is not
-        write(
-                Op.delete(nodePath, version),
-                "delete",
-                () -> {
-                    maybeDeleted = maybeBefore;
-                    breakIt();
-                },
-                () -> end(() -> outcome.complete(RevocationOutcome.BROKEN)));
-    }
-
-    // ---- What marking and breaking have in common.
-
-    /**
-     * Sends a write that takes effect only if the node has the version that was read; otherwise begins with a new
-     * read.
-     */
-    private void write(Op operation, String what, Runnable again, Runnable done) {
-        Consumer<Answer<List<OpResult>>> next = inThisState(answer -> {
-            switch (answer.code()) {
-                case OK -> done.run();
-                // Reading again shows what is there now, if anything is.
-                case BADVERSION, NONODE -> again.run();
-                default -> onTrouble(what, answer, this::goOn);
-            }
-        });
-        session().zk().multi(List.of(operation), next);
-    }
-
     /** A step got no answer, or a refusal: continues after a pause, or ends. */
-    private void onTrouble(String what, Answer<?> answer, Runnable again) {
+    private void onTrouble(String what, Answer<?> answer) {
         if (answer.code() == Code.NONODE) {
             endAsGone();
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
         } else if (answer.isUnsettled()) {
-            pauseThen(again);
+            pauseThen(this::goOn);
         } else {
             fail(refusal(what, answer));
         }

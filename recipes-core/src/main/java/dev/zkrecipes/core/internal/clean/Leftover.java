@@ -332,24 +332,8 @@ final class Leftover {
     /** Stops the creation of the path, and deletes the containers that may have been created without a child. */
     private void deleteContainers(Session in, Runnable next) {
         node.parents()
-                .ifPresentOrElse(maker -> maker.leave(unused -> deleteContainers(in, unused, next)), () -> then(next));
-    }
-
-    /**
-     * Deletes these containers, the deepest first. A container that somebody uses, that is gone, or that this client
-     * may not delete blocks nobody, so such a refusal does not matter.
-     */
-    private void deleteContainers(Session in, List<String> paths, Runnable next) {
-        if (paths.isEmpty()) {
-            then(next);
-            return;
-        }
-        in.zk().multi(List.of(Op.delete(paths.get(0), -1)), answer -> {
-            if (answer.isUnsettled()) {
-                then(this::retry);
-            } else {
-                deleteContainers(in, paths.subList(1, paths.size()), next);
-            }
-        });
+                .ifPresentOrElse(
+                        maker -> maker.leave(in, isAnswered -> then(isAnswered ? next : this::retry)),
+                        () -> then(next));
     }
 }

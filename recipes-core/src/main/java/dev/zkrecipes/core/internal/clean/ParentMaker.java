@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>ZooKeeper never removes a container that never had a child. Of the containers that are created here, only the
  * last one can stay without a child, because the others contain it, or one whose create got no answer. A request that
- * gives up before it has created a node there {@linkplain #leave asks} for these paths, so that they can be deleted.
+ * gives up before it has created a node there {@linkplain #leave has} these paths deleted.
  * Confined to the engine thread.
  */
 public final class ParentMaker {
@@ -32,7 +32,7 @@ public final class ParentMaker {
     private final List<ACL> acl;
     private boolean underWay; // whether a create is not answered yet
     private final Deque<String> childless = new ArrayDeque<>(); // containers that may have no child, deepest first
-    private @Nullable Consumer<List<String>> left; // whoever asked for them while a create was under way
+    private @Nullable Runnable whenAnswered; // what to do in place of going on once a create was answered
 
     public ParentMaker(Session session, List<ACL> acl) {
         this.session = session;
@@ -85,10 +85,10 @@ public final class ParentMaker {
             childless.remove(container);
             childless.addFirst(container);
         }
-        if (left == null) {
+        if (whenAnswered == null) {
             reply.accept(answer);
         } else {
-            left.accept(List.copyOf(childless));
+            whenAnswered.run();
         }
     }
 
@@ -98,14 +98,34 @@ public final class ParentMaker {
     }
 
     /**
-     * Creates nothing more. Reports the containers that may exist without a child, the deepest first, as soon as a
-     * create that is under way was answered.
+     * Creates nothing more, and deletes in this session the containers that may exist without a child, as soon as a
+     * create that is under way was answered. {@code done} gets whether all deletions were answered; if not, this is to
+     * be called again.
      */
-    public void leave(Consumer<List<String>> unused) {
+    public void leave(Session in, Consumer<Boolean> done) {
+        Runnable deletion = () -> delete(in, List.copyOf(childless), done);
         if (underWay) {
-            left = unused;
+            whenAnswered = deletion;
         } else {
-            unused.accept(List.copyOf(childless));
+            deletion.run();
         }
+    }
+
+    /**
+     * Deletes these containers, the deepest first. A container that somebody uses, that is gone, or that this client
+     * may not delete blocks nobody, so such a refusal does not matter.
+     */
+    private static void delete(Session in, List<String> paths, Consumer<Boolean> done) {
+        if (paths.isEmpty()) {
+            done.accept(true);
+            return;
+        }
+        in.zk().multi(List.of(Op.delete(paths.get(0), -1)), answer -> {
+            if (answer.isUnsettled()) {
+                done.accept(false);
+            } else {
+                delete(in, paths.subList(1, paths.size()), done);
+            }
+        });
     }
 }

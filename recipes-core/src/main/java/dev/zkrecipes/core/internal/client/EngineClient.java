@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.client;
 
 import com.google.common.base.Preconditions;
-import com.google.common.base.Throwables;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
@@ -76,11 +75,9 @@ public final class EngineClient {
     private final DeadlockWatch deadlocks;
     private final Standing standing; // what ends before the client does
 
-    private final Runnable look = this::look; // made beforehand, since it is needed when memory has run out
     private final AtomicBoolean closing = new AtomicBoolean(); // set once what stood on the client is over
     private final CompletableFuture<Void> closed = new CompletableFuture<>(); // completes when the client has ended
     private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
-    private volatile @Nullable OutOfMemoryError starved; // thrown in the middle of the end, which is then repeated
 
     private EngineClient(HandleKind kind, ClientSettings settings) {
         this.kind = kind;
@@ -90,7 +87,7 @@ public final class EngineClient {
         this.scheduler = kind instanceof HandleKind.Simulated simulated
                 ? simulated.scheduler()
                 : new EngineExecutor(settings.callbackExecutor() != null);
-        this.lastResort = scheduler instanceof EngineExecutor real ? real.lastResort : new LastResort();
+        this.lastResort = scheduler instanceof EngineExecutor real ? real.lastResort : new LastResort(scheduler);
         // A simulation has no threads. So losses, which otherwise have a pool of their own, run on the executor as
         // well.
         this.callbacks = Callbacks.on(
@@ -330,7 +327,6 @@ public final class EngineClient {
      */
     private void endInOrder() {
         List<KeepAlive.CheckedNode> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
-        throwIfStarved(); // the engine then calls endAtOnce
         // A task of its own, to come behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }
@@ -345,25 +341,12 @@ public final class EngineClient {
         return held;
     }
 
-    /**
-     * If memory ran out while requests were failed, throws that again, so that all of it is repeated. Otherwise a
-     * thread whose request could not be failed would wait for ever.
-     */
-    private void throwIfStarved() {
-        OutOfMemoryError last = starved;
-        starved = null;
-        if (last != null) {
-            throw last;
-        }
-    }
-
     /** Does something with each. An error with one of them must not keep the others from being ended. */
     private <T> void each(List<T> all, Consumer<T> action) {
         for (T one : all) {
             try {
                 action.accept(one);
             } catch (Throwable t) {
-                starved = t instanceof OutOfMemoryError e ? e : starved;
                 log.warn("The end of the lock client met an error.", t);
             }
         }
@@ -413,7 +396,7 @@ public final class EngineClient {
      * Everything ends, whatever was under way; the nodes go with the sessions.
      *
      * <p>Runs on the engine thread, and is repeated if it throws. It throws, after everything else, if no thread can
-     * be started to close a handle, or if there was no memory for a part of the end.
+     * be started to close a handle.
      */
     private void endAtOnce(Throwable cause) {
         if (requests.closeBecauseOf(cause)) {
@@ -434,7 +417,6 @@ public final class EngineClient {
         List<Session> open = sessions.living();
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
         each(open, session -> session.become(State.CLOSED));
-        throwIfStarved();
         onEnded();
     }
 
@@ -460,23 +442,6 @@ public final class EngineClient {
      */
     public void endBecauseOf(Throwable thrown) {
         lastResort.thrown = thrown;
-        wake();
-    }
-
-    /**
-     * Has the engine look at the last resort, and end the client if anything was left there. Any thread may call
-     * this.
-     */
-    public void wake() {
-        scheduler.execute(look);
-    }
-
-    /** Throws what was left in the last resort. What a task throws ends the client. */
-    private void look() {
-        Throwable thrown = lastResort.thrown;
-        if (thrown != null) {
-            Throwables.throwIfUnchecked(thrown);
-            throw new IllegalStateException(thrown);
-        }
+        lastResort.wakeEngine();
     }
 }

@@ -137,7 +137,11 @@ public final class ServerProbe {
             String status,
             @Nullable Throwable cause) {
         static Finding trouble(String text) {
-            return new Finding(text, true, false, "", null);
+            return trouble(text, null);
+        }
+
+        static Finding trouble(String text, @Nullable Throwable cause) {
+            return new Finding(text, true, false, "", cause);
         }
 
         static Finding noSessionYet(String text, String status) {
@@ -197,7 +201,7 @@ public final class ServerProbe {
             Reply reply = askPlainly(server, QUESTION);
             return tls == null ? onPlain(server, reply) : onTls(server, reply, tls);
         } catch (IOException | RuntimeException e) {
-            return new Finding(unreachable(server, e), true, false, "", e);
+            return Finding.trouble(unreachable(server, e), e);
         }
     }
 
@@ -272,12 +276,9 @@ public final class ServerProbe {
                             "a TLS handshake with " + name + " succeeds, and this client has no session yet",
                             secret.text());
         } catch (IOException | SSLContextException | RuntimeException e) {
-            return new Finding(
+            return Finding.trouble(
                     name + ": " + handshakeTrouble(e)
                             + "; the server must trust the certificate in the key store, and the trust store the server's",
-                    true,
-                    false,
-                    "",
                     e);
         }
     }

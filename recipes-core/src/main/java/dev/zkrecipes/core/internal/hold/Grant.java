@@ -144,12 +144,7 @@ public final class Grant {
     }
 
     boolean isLost() {
-        for (Held part : parts) {
-            if (part.isLost()) {
-                return true;
-            }
-        }
-        return false;
+        return find(Held::isLost) != null;
     }
 
     /** Whether a part is already known to be lost. Unlike {@link #isLost} this does not read the clock. */
@@ -158,9 +153,7 @@ public final class Grant {
     }
 
     void requireNotLost() {
-        for (Held part : parts) {
-            part.requireNotLost();
-        }
+        all().forEach(Held::requireNotLost);
     }
 
     /** The fencing tokens by lock path. Throws if a part is lost. */

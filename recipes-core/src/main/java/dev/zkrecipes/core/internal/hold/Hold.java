@@ -22,10 +22,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -48,8 +46,8 @@ import org.jspecify.annotations.Nullable;
 public final class Hold implements MultiLease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, Closing.class, "closing");
-    private static final AtomicReferenceFieldUpdater<Hold, @Nullable Listeners> LISTENERS =
-            AtomicReferenceFieldUpdater.newUpdater(Hold.class, Listeners.class, "listeners");
+    private static final AtomicReferenceFieldUpdater<Hold, @Nullable HoldListeners> LISTENERS =
+            AtomicReferenceFieldUpdater.newUpdater(Hold.class, HoldListeners.class, "listeners");
 
     /** The lock through which a hold was acquired: a lock of the engine, or a foreign lock. */
     public interface Origin {
@@ -81,9 +79,6 @@ public final class Hold implements MultiLease, Held.Listener {
 
         /** Where a thread that dies in the middle of a close leaves what was thrown. The engine looks there. */
         LastResort lastResort();
-
-        /** Wakes the engine, so that it looks at the last resort now. */
-        void wakeEngine();
     }
 
     /** How a hold was closed, and a future that completes once the nodes released with it are gone. */
@@ -103,7 +98,7 @@ public final class Hold implements MultiLease, Held.Listener {
     private final Grant grant;
     private final LockData data; // the record of its owner
     private volatile @Nullable Closing closing; // null while it is open
-    private volatile @Nullable Listeners listeners; // null until somebody wants to be told of its end
+    private volatile @Nullable HoldListeners listeners; // null until somebody wants to be told of its end
 
     public Hold(Origin lock, Grant grant, LockData data) {
         this.lock = lock;
@@ -150,7 +145,7 @@ public final class Hold implements MultiLease, Held.Listener {
     /** A part of the grant was lost. Any thread. */
     @Override
     public void onLost(Held part) {
-        Listeners told = listeners;
+        HoldListeners told = listeners;
         if (told != null && !isClosed()) { // otherwise the closing thread tells them, once it has a result
             told.end(LeaseState.LOST);
         }
@@ -255,12 +250,12 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /** The futures and listeners of this hold, created by the first call. */
-    public Listeners listeners() {
-        Listeners made = listeners;
+    public HoldListeners listeners() {
+        HoldListeners made = listeners;
         if (made != null) {
             return made;
         }
-        made = new Listeners(lock.callbacks());
+        made = new HoldListeners(lock.callbacks());
         if (!LISTENERS.compareAndSet(this, null, made)) {
             return Objects.requireNonNull(listeners);
         }
@@ -276,7 +271,7 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /** Passes the result of closing on. */
-    private static void tell(Listeners told, Closing closed) {
+    private static void tell(HoldListeners told, Closing closed) {
         Completion.forward(closed.released, told.givenBack);
         told.end(closed.as);
     }
@@ -329,7 +324,7 @@ public final class Hold implements MultiLease, Held.Listener {
 
     /** Whether a thread other than the owner may close it while the owner lives. */
     boolean isClosedByAnyThread() {
-        Listeners told = listeners;
+        HoldListeners told = listeners;
         return told != null && told.anyThreadCloses;
     }
 
@@ -363,7 +358,7 @@ public final class Hold implements MultiLease, Held.Listener {
             }
         } catch (Throwable t) {
             lastResort.thrown = t; // ends the client, since nobody else does the rest
-            lock.wakeEngine();
+            lastResort.wakeEngine();
             decide(LOST);
             throw t;
         }
@@ -373,7 +368,7 @@ public final class Hold implements MultiLease, Held.Listener {
     /** Sets the result, unless another thread was faster, and tells the listeners. */
     private void decide(Closing last) {
         if (CLOSING.compareAndSet(this, DECIDING, last)) {
-            Listeners told = listeners;
+            HoldListeners told = listeners;
             if (told != null) {
                 tell(told, last);
             }
@@ -415,67 +410,5 @@ public final class Hold implements MultiLease, Held.Listener {
     @Override
     public String toString() {
         return "Lease[" + path() + ", " + state() + ", " + grant + "]";
-    }
-
-    /**
-     * The listeners and futures of one hold, and whether any thread may close it. Most holds end without anybody
-     * asking for these.
-     */
-    public static final class Listeners {
-        private final Callbacks callbacks;
-        private volatile boolean anyThreadCloses;
-        private final CompletableFuture<LeaseState> ended = new CompletableFuture<>(); // by its close, or by a loss
-        private final CompletableFuture<Void> givenBack = new CompletableFuture<>(); // once the nodes are gone
-        private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();
-        private final AtomicReference<@Nullable RevocationListeners> revocations = new AtomicReference<>();
-
-        Listeners(Callbacks callbacks) {
-            this.callbacks = callbacks;
-        }
-
-        /** The hold was closed, or lost. Only the first call counts. */
-        void end(LeaseState how) {
-            ended.complete(how);
-            RevocationListeners told = revocations.get(); // a listener that comes later sees that the hold has ended
-            if (told != null) {
-                told.end();
-            }
-        }
-
-        /** Runs the listener once the hold is lost, on a thread for losses. */
-        void onLost(Runnable listener) {
-            Objects.requireNonNull(listener, "listener");
-            Completion.on(ended, (state, failure) -> {
-                if (state == LeaseState.LOST) {
-                    callbacks.tellLoss(listener);
-                }
-            });
-        }
-
-        /** The listeners for requests to release the lock, created by the first call. */
-        public RevocationListeners revocations(Supplier<RevocationListeners> maker) {
-            return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
-        }
-
-        /** One stage for all callers: a new stage for each call would stay as long as the lease. */
-        CompletionStage<LeaseState> ended() {
-            return Objects.requireNonNull(endedForAll.updateAndGet(made -> made != null
-                    ? made
-                    : Completion.copy(ended, this::tellOfEnd).minimalCompletionStage()));
-        }
-
-        /** A copy for the application, which completes once the hold is released, on a callback thread. */
-        CompletableFuture<Void> released() {
-            return Completion.copy(givenBack, callbacks::run);
-        }
-
-        /** A loss has threads of its own, so that blocked callbacks do not delay it. */
-        private void tellOfEnd(Runnable task) {
-            if (ended.getNow(LeaseState.HELD) == LeaseState.LOST) {
-                callbacks.tellLoss(task);
-            } else {
-                callbacks.run(task);
-            }
-        }
     }
 }

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
@@ -37,38 +36,23 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A hold counts no longer from the moment it is closed. Taking it out of the record only frees memory, so a thread
  * may die between the two. A lost hold counts until it is closed. Otherwise its owner could acquire the lock again,
- * and go on as if nothing had happened. It does not count for ever, though, see {@link #FORGOTTEN}.
+ * and go on as if nothing had happened. It does not count for ever, though, see {@link LostHolds#FORGOTTEN}.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /**
-     * How long a lost hold counts that nobody closes. After this time since the loss it counts as closed, provided
-     * that an exception has told its owner of the loss. Without that limit, one lease that was dropped would fail
-     * every later acquire of its thread on the path.
-     */
-    public static final Duration FORGOTTEN = Duration.ofMinutes(5);
-
     final @Nullable Thread owner; // null if no thread owns the holds
     private final boolean isOfNobody;
-    private final LongSupplier clock;
     private final Consumer<LockData> useless; // told when the record is not needed any more
     private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
-    private final Map<Hold, Loss> lost = new ConcurrentHashMap<>(1); // of the open holds, as far as is noted
+    private final LostHolds lost;
     private volatile boolean hasOtherThreads; // whether they may close a hold while the owner re-enters
     private @Nullable Set<String> warnedOf; // locks of which users were warned; confined to the engine thread
-
-    /** When a hold was lost, by the clock of the record, and whether an exception has told its owner. */
-    private record Loss(long at, boolean isTold) {
-        boolean isBefore(long time) {
-            return at - time <= 0;
-        }
-    }
 
     private LockData(@Nullable Thread owner, boolean isOfNobody, LongSupplier clock, Consumer<LockData> useless) {
         this.owner = owner;
         this.isOfNobody = isOfNobody;
-        this.clock = clock;
+        this.lost = new LostHolds(clock);
         this.useless = useless;
     }
 
@@ -131,9 +115,7 @@ public final class LockData implements Held.Listener {
         for (String path : over.group().paths()) {
             open.computeIfPresent(path, (same, holds) -> without(over, holds));
         }
-        if (!lost.isEmpty()) {
-            lost.remove(over);
-        }
+        lost.remove(over);
         if (open.isEmpty() && mayClose()) { // another thread must not: the owner may be opening a hold in it
             useless.accept(this);
         }
@@ -165,26 +147,16 @@ public final class LockData implements Held.Listener {
             takeOut(hold); // nobody looks for it here: only its lease can close it
             return;
         }
-        noteLoss(hold, false);
+        lost.note(hold, false);
         if (isForgettable()) {
             useless.accept(this);
         }
     }
 
-    /** Notes a loss, of which only the first time counts, and whether an exception tells the owner of it. */
-    private void noteLoss(Hold hold, boolean isTold) {
-        lost.merge(
-                hold,
-                new Loss(clock.getAsLong(), isTold),
-                (noted, next) -> new Loss(noted.at(), noted.isTold() || isTold));
-        if (hold.isClosed()) { // the thread that closes it may have looked before there was a note
-            lost.remove(hold);
-        }
-    }
-
     /**
      * Throws if the part of a hold on this path is lost, because the owner may be in the middle of what the lock
-     * protects. If all lost holds are {@linkplain #FORGOTTEN forgotten}, they are closed now instead, with a warning.
+     * protects. If all lost holds are {@linkplain LostHolds#FORGOTTEN forgotten}, they are closed now instead, with a
+     * warning.
      */
     private void requireNoneLost(String path) {
         List<Hold> found =
@@ -192,12 +164,11 @@ public final class LockData implements Held.Listener {
         if (found.isEmpty()) {
             return;
         }
-        long before = clock.getAsLong() - FORGOTTEN.toNanos();
-        if (found.stream().allMatch(hold -> isForgottenSince(before, hold))) {
+        if (lost.areForgotten(found)) {
             closeForgotten(found);
             return;
         }
-        found.forEach(hold -> noteLoss(hold, true));
+        found.forEach(hold -> lost.note(hold, true));
         Held part = found.get(0).grant().lostOn(path);
         if (part != null) { // it is, unless a foreign lock takes back what it has said
             part.requireNotLost();
@@ -205,26 +176,11 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * Whether the hold was lost no later than {@code before}, and its owner was told. Such an owner has had its time
-     * to close the hold, and no longer relies on the lock.
-     */
-    private boolean isForgottenSince(long before, Hold hold) {
-        Loss noted = lost.get(hold);
-        return noted != null && noted.isTold() && noted.isBefore(before);
-    }
-
-    /**
      * Closes the holds that were lost long ago. This is for an owner that no acquire tells of a loss: a dropped lease
      * would otherwise keep its dead session in memory as long as the record.
      */
     public void closeLongLost() {
-        if (!lost.isEmpty()) {
-            long before = clock.getAsLong() - FORGOTTEN.toNanos();
-            closeForgotten(lost.entrySet().stream()
-                    .filter(each -> each.getValue().isBefore(before))
-                    .map(Map.Entry::getKey)
-                    .toList());
-        }
+        closeForgotten(lost.longLost());
     }
 
     /** Closes lost holds in place of their owner, with one warning. */
@@ -239,11 +195,14 @@ public final class LockData implements Held.Listener {
                 any.path(),
                 any.lock().ownerLabel(),
                 owner == null ? "this process" : "thread " + ownerName(),
-                FORGOTTEN.toMinutes());
+                LostHolds.FORGOTTEN.toMinutes());
         forgotten.forEach(hold -> hold.beginClosing(false));
     }
 
-    /** Throws if any hold is lost. A hold that its owner has forgotten, see {@link #FORGOTTEN}, is closed instead. */
+    /**
+     * Throws if any hold is lost. A hold that its owner has forgotten, see {@link LostHolds#FORGOTTEN}, is closed
+     * instead.
+     */
     public void requireNoneLost() {
         open.keySet().forEach(this::requireNoneLost);
     }
@@ -296,8 +255,7 @@ public final class LockData implements Held.Listener {
     }
 
     /** The youngest open hold that stands on this part of a grant; null if none does. */
-    @Nullable
-    Hold holdOn(Held part) {
+    private @Nullable Hold holdOn(Held part) {
         return youngest(part.spec().path(), hold -> hold.grant().contains(part));
     }
 

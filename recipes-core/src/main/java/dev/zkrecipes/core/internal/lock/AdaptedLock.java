@@ -110,7 +110,7 @@ public final class AdaptedLock extends OwnedLock {
                 // The error may have come between the grant and the return of the foreign hold. Then nobody could
                 // give it back. So the client ends, if there is one.
                 lastResort.thrown = t;
-                wakeEngine();
+                lastResort.wakeEngine();
             }
             if (observed != null) {
                 observed.failed(t);

@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  * although nobody has a lease of it. Thread-safe.
  */
 final class AsyncRequest extends CompletableFuture<Lease> {
-    private final Origin lock;
     private final LastResort lastResort; // a field, since there may be no stack left for a call
     private final Executor delivery;
     private final @Nullable ObservedRequest observed;
@@ -38,7 +37,6 @@ final class AsyncRequest extends CompletableFuture<Lease> {
      */
     AsyncRequest(
             Origin lock, Executor delivery, @Nullable ObservedRequest observed, @Nullable Acquisition acquisition) {
-        this.lock = lock;
         this.lastResort = lock.lastResort();
         this.delivery = delivery;
         this.observed = observed;
@@ -55,7 +53,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
                 delivery.execute(() -> deliver(granted, failure, open));
             } catch (Throwable t) { // nobody else gives the grant back
                 lastResort.thrown = t;
-                lock.wakeEngine();
+                lastResort.wakeEngine();
                 completeExceptionally(t);
             }
         });
@@ -86,7 +84,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         } catch (Throwable t) {
             if (granted != null && t instanceof VirtualMachineError) { // the grant may not have been given back
                 lastResort.thrown = t;
-                lock.wakeEngine();
+                lastResort.wakeEngine();
             }
             if (observed != null) {
                 observed.failed(t);

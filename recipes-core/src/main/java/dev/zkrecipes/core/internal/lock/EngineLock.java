@@ -174,7 +174,7 @@ public final class EngineLock extends OwnedLock {
                 leave(wanted, opened);
             } catch (Throwable again) { // the request may still be in the queue
                 lastResort.thrown = again;
-                wakeEngine();
+                lastResort.wakeEngine();
                 throw again;
             }
             if (observed != null) {

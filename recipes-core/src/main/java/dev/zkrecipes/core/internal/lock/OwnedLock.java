@@ -75,7 +75,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
             @Nullable LockSpec otherMode,
             boolean isExclusive) {
         this.worksOn = worksOn;
-        this.lastResort = worksOn == null ? new LastResort() : worksOn.lastResort();
+        this.lastResort = worksOn == null ? new LastResort(null) : worksOn.lastResort();
         this.callbacks = callbacks;
         this.group = group;
         this.owner = owner;
@@ -110,14 +110,6 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     @Override
     public final LastResort lastResort() {
         return lastResort;
-    }
-
-    /** Does nothing without a client, because then there are no sessions of ours to end. */
-    @Override
-    public final void wakeEngine() {
-        if (worksOn != null) {
-            worksOn.wake();
-        }
     }
 
     /**

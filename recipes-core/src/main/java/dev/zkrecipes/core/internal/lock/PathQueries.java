@@ -120,22 +120,17 @@ public final class PathQueries {
                 case NODEEXISTS -> request.answer(false);
                 default -> {
                     request.fail(ZooKeeperErrors.CREATE_PATH + spec.path(), answer, MAYBE_CHANGED);
-                    // ZooKeeper never removes a container that never had a child, so those that are left over are
-                    // deleted here.
-                    maker.leave(unused -> unused.forEach(container -> delete(session, container)));
+                    leave(maker, session);
                 }
             }
         });
     }
 
-    /**
-     * Deletes a container, and tries again as long as no answer comes and the session lives. A refusal is fine: the
-     * container has a child, or somebody else has deleted it.
-     */
-    private static void delete(Session session, String container) {
-        session.zk().multi(List.of(Op.delete(container, -1)), answer -> {
-            if (answer.isUnsettled() && !session.isEnded()) {
-                session.later(() -> delete(session, container));
+    /** Deletes the containers that are left over, and tries again as long as no answer comes and the session lives. */
+    private static void leave(ParentMaker maker, Session session) {
+        maker.leave(session, isAnswered -> {
+            if (!isAnswered && !session.isEnded()) {
+                session.later(() -> leave(maker, session));
             }
         });
     }

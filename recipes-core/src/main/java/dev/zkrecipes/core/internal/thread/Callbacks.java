@@ -25,16 +25,15 @@ public final class Callbacks {
     private static final Executor THREAD_EACH = task -> EngineThreads.start("zkrecipes-callback-", task);
     private static final Callbacks OF_NO_CLIENT = new Callbacks(THREAD_EACH, THREAD_EACH, null, null);
 
-    private final Executor own; // of this library; also runs what the other executor refuses
-    private final Executor ownForLosses;
-    private final Executor executor; // for callbacks in general
-    private final Executor losses; // for reports of losses
+    private final Executors callbacks;
+    private final Executors losses;
+
+    /** Where tasks run: on the chosen executor, or on this library's own if that refuses them. */
+    private record Executors(Executor chosen, Executor own) {}
 
     Callbacks(Executor own, Executor ownForLosses, @Nullable Executor given, @Nullable Executor givenForLosses) {
-        this.own = own;
-        this.ownForLosses = ownForLosses;
-        this.executor = given == null ? own : given;
-        this.losses = givenForLosses == null ? ownForLosses : givenForLosses;
+        this.callbacks = new Executors(given == null ? own : given, own);
+        this.losses = new Executors(givenForLosses == null ? ownForLosses : givenForLosses, ownForLosses);
     }
 
     /**
@@ -59,12 +58,12 @@ public final class Callbacks {
 
     /** Runs the task and logs its failure. If no thread can be started for it, it runs on the calling thread. */
     public void run(Runnable task) {
-        runOn(executor, own, new OneRun(task));
+        runOn(callbacks, new OneRun(task));
     }
 
     /** Runs a task that reports a loss. Differs from {@link #run} only in the executor. */
     public void tellLoss(Runnable task) {
-        runOn(losses, ownForLosses, new OneRun(task));
+        runOn(losses, new OneRun(task));
     }
 
     /**
@@ -81,18 +80,18 @@ public final class Callbacks {
      * thread.
      */
     public void close() {
-        for (Executor each : List.of(own, ownForLosses)) {
-            if (each instanceof CallbackThreads threads) {
+        for (Executors each : List.of(callbacks, losses)) {
+            if (each.own() instanceof CallbackThreads threads) {
                 threads.close();
             }
         }
     }
 
     /** Tries the chosen executor, then the library's own, then the calling thread. */
-    private static void runOn(Executor chosen, Executor own, OneRun task) {
-        if (chosen != own) {
+    private static void runOn(Executors where, OneRun task) {
+        if (where.chosen() != where.own()) {
             try {
-                chosen.execute(task);
+                where.chosen().execute(task);
                 return;
             } catch (Throwable t) {
                 log.warn(
@@ -102,7 +101,7 @@ public final class Callbacks {
             }
         }
         try {
-            own.execute(task);
+            where.own().execute(task);
         } catch (Throwable t) {
             log.error("No thread can be started for a callback, so it runs on the calling thread.", t);
             task.run();

@@ -69,7 +69,7 @@ public final class EngineExecutor implements EngineScheduler {
     private final LongSupplier clock;
     private volatile long wakesAt; // when the sleep of the engine's own thread ends by itself
     private volatile boolean closed;
-    public final LastResort lastResort = new LastResort(); // what has failed, and ends this executor
+    public final LastResort lastResort = new LastResort(this); // what has failed, and ends this executor
     private volatile Consumer<Throwable> onFailure = cause -> {}; // ends the client
 
     /** A task, and when it was given. Some tasks must run on the engine's own thread. */

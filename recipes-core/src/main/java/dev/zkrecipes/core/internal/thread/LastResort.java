@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.internal.thread;
 
+import com.google.common.base.Throwables;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,4 +15,27 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LastResort {
     public volatile @Nullable Throwable thrown;
+    private final @Nullable EngineScheduler engine;
+    private final Runnable look = this::look; // made beforehand, since it is needed when memory has run out
+
+    /** {@code engine} is null for a lock without a client: there are no sessions of ours to end. */
+    public LastResort(@Nullable EngineScheduler engine) {
+        this.engine = engine;
+    }
+
+    /** Has the engine look here now. Any thread may call this, even near the end of its stack. */
+    public void wakeEngine() {
+        if (engine != null) {
+            engine.execute(look);
+        }
+    }
+
+    /** Throws what was left here. What a task throws ends the client. */
+    private void look() {
+        Throwable last = thrown;
+        if (last != null) {
+            Throwables.throwIfUnchecked(last);
+            throw new IllegalStateException(last);
+        }
+    }
 }

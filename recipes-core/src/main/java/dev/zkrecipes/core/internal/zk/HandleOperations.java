@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.zk;
 
-import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.zk.HandleWatches.Stub;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -56,20 +55,10 @@ public final class HandleOperations implements ZooKeeperOperations {
     private List<Runnable> toDrop = new ArrayList<>();
 
     /**
-     * Begins in the current state of {@code states}. {@code isOwn} says whether this library has opened the handle;
-     * only then may its event thread run tasks of the engine. When a handle ends, other threads of ZooKeeper's answer
-     * its requests, and those have more to do, so they run no tasks.
+     * Begins in the current state of {@code states}. {@code isOwn} says whether this library has opened the handle.
+     * {@code mayRunHere} says whether the thread that brings an answer or an event may run tasks of the engine.
      */
     public HandleOperations(
-            ZooKeeper handle, HandleStates states, EngineScheduler scheduler, boolean isOwn, Runnable closing) {
-        this(handle, states, scheduler, isOwn ? Blocking::isEventThread : () -> false, isOwn, closing);
-    }
-
-    /**
-     * For tests: {@code mayRunHere} says whether the thread that brings an answer or an event may run tasks of the
-     * engine.
-     */
-    HandleOperations(
             ZooKeeper handle,
             HandleStates states,
             EngineScheduler scheduler,

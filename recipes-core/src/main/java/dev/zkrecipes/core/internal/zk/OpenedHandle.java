@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.zk;
 import com.google.common.base.Throwables;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -57,7 +58,9 @@ public final class OpenedHandle {
                     config == null ? new ZKClientConfig() : config);
             opened.set(handle);
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            return new HandleOperations(handle, states, scheduler, true, () -> close(handle));
+            // When a handle ends, other threads of ZooKeeper's answer its requests. Those have more to do, so only the
+            // event thread runs tasks of the engine.
+            return new HandleOperations(handle, states, scheduler, Blocking::isEventThread, true, () -> close(handle));
         } catch (IOException | RuntimeException | LinkageError e) {
             throw new LockConnectionException(
                     "no ZooKeeper handle can be opened to " + connectString + ": " + TlsSettings.reason(e), e);

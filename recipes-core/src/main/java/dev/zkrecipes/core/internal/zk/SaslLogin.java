@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import javax.security.auth.Subject;
-import javax.security.auth.callback.Callback;
 import javax.security.auth.kerberos.KerberosPrincipal;
 import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
@@ -108,7 +107,9 @@ public final class SaslLogin {
                     null);
         }
         try {
-            LoginContext context = new LoginContext(section, this::answer);
+            // A login module that asks for a name or a password gets no answer, as with ZooKeeper's client: nobody is
+            // there to type it.
+            LoginContext context = new LoginContext(section, callbacks -> {});
             context.login();
             try {
                 return serviceTrouble(context.getSubject());
@@ -118,11 +119,6 @@ public final class SaslLogin {
         } catch (LoginException | RuntimeException | LinkageError e) {
             return failed(explain(e, entries), e);
         }
-    }
-
-    private void answer(Callback[] callbacks) {
-        // A login module that asks for a name or a password gets no answer, as with ZooKeeper's client: nobody is
-        // there to type it.
     }
 
     private String file() {

@@ -55,7 +55,7 @@ public final class WrappedHandle {
         // The event thread of this handle is the application's, too. It hands over what it brings, and runs nothing
         // for the engine.
         HandleOperations operations =
-                new HandleOperations(handle, states.foundIn(now), scheduler, false, listener::stop);
+                new HandleOperations(handle, states.foundIn(now), scheduler, () -> false, false, listener::stop);
         listener.onEnd = operations::close; // the application may keep the handle though its session has ended
         return operations;
     }

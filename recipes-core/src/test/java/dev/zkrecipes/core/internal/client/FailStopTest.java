@@ -19,9 +19,6 @@ import dev.zkrecipes.core.internal.ManualScheduler.Failure;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.source.SessionTask;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -209,52 +206,6 @@ class FailStopTest {
         run.scheduler.allowThreads(true);
         run.pass(Duration.ofSeconds(1));
         run.assertEnded(run.scheduler.failure().orElseThrow());
-    }
-
-    /** A thread may wait for its end, without a limit. */
-    @Test
-    void requestThatCannotBeEndedForWantOfMemory_isEndedLater() {
-        Run run = new Run();
-        Requests requests = EngineClient.of(run.client).requests();
-        Starved request = new Starved(requests);
-        requests.enter(request);
-        List<Boolean> ended = new ArrayList<>();
-        run.scheduler.inTheWait = () -> ended.add(request.failed);
-        run.step(run.client::close);
-        assertThat(ended).containsExactly(false);
-        assertThat(request.failed).isTrue();
-        assertThat(run.operations.isClosed()).isTrue();
-        assertThat(run.client.connectionState()).isEqualTo(ConnectionState.CLOSED);
-    }
-
-    /** There is no memory for its end when the client is closed, nor when that ends it at once. */
-    private static final class Starved extends SessionTask {
-        private int left = 2;
-        private boolean failed;
-
-        Starved(Requests requests) {
-            super(requests.sessions(), requests.pauses(), State.CONNECTING, State.DISCONNECTED);
-        }
-
-        @Override
-        public void fail(LockException why) {
-            if (left > 0) {
-                left--;
-                throw new OutOfMemoryError("played");
-            }
-            failed = true;
-        }
-
-        @Override
-        public String lockPath() {
-            return "/locks/orders";
-        }
-
-        @Override
-        protected void onSession(Session found) {}
-
-        @Override
-        protected void onSessionEnded(State how) {}
     }
 
     /** A method that an old client jar lacks, say. */

@@ -195,6 +195,6 @@ class HoldEndTest extends ClientScene {
         }
         open.forEach(hold -> hold.beginClosing(false));
         assertThat(data).as("nothing is left").extracting("open", MAP).isEmpty();
-        assertThat(data).as("nothing is noted").extracting("lost", MAP).isEmpty();
+        assertThat(data).as("nothing is noted").extracting("lost.losses", MAP).isEmpty();
     }
 }
