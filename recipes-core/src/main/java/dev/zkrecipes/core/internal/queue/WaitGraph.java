@@ -26,11 +26,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who waits for whom, as the nodes of locks show it: a node waits for nodes in front of it in its queue, and the thread
- * that waits with it holds the nodes that its data name. A circle is a deadlock if all of its nodes were there at one
- * moment, which a picture that was read node by node does not show. Not thread-safe.
+ * that waits with it holds the nodes that its data names. A circle is a deadlock if all of its nodes existed at the
+ * same moment. A graph that was read node by node does not show whether they did. Not thread-safe.
  *
- * <p>The rules of mutexes, leader latches and read-write locks are known here: a node waits for all in front of it, but
- * a reader not for readers. What other locks require is not known, so a circle through them is not certain.
+ * <p>The graph knows the rules of mutexes, leader latches and read-write locks: a node waits for all nodes in front of
+ * it, except that a reader does not wait for readers. What other locks require is not known, so a circle through them
+ * is not certain.
  */
 public final class WaitGraph {
     private static final String READER = "__READ__";
@@ -52,7 +53,10 @@ public final class WaitGraph {
         }
     }
 
-    /** How the search came to an entry: from one that waits for {@code front}, which the entry is or holds. */
+    /**
+     * How the search reached an entry: from an entry that waits for {@code front}. The reached entry is {@code front}
+     * itself, or the thread that waits with it holds {@code front}.
+     */
     private record Step(Entry from, Entry front) {}
 
     /** Adds a node of a lock. */
@@ -66,12 +70,12 @@ public final class WaitGraph {
     }
 
     /**
-     * Requests that wait for each other, in the order of the circle. It {@code isCertain} if it is a deadlock, provided
-     * that all of its nodes were there at one moment. {@code youngest} is the path of the youngest node with which a
-     * member waits whose thread holds something.
+     * Requests that wait for each other, in the order of the circle. If {@code isCertain}, the circle is a deadlock,
+     * provided that all of its nodes existed at the same moment. {@code youngest} is the path of the youngest member's
+     * node, among the members whose thread holds something; the empty string if there is no such member.
      */
     public record Circle(boolean isCertain, List<Member> members, String youngest) {
-        /** The paths of all nodes of the circle. */
+        /** Returns the paths of all nodes of the circle. */
         public List<String> nodes() {
             return members.stream()
                     .flatMap(member -> Stream.concat(Stream.of(member.node()), member.holds().stream()))
@@ -81,14 +85,14 @@ public final class WaitGraph {
     }
 
     /**
-     * Finds the smallest circle of a request, a certain one rather than another one; empty if there is none. The circle
-     * begins with the request, which waits with these nodes. {@code now} is the time, for the ages of nodes.
+     * Finds the smallest circle through a request, preferably a certain one; empty if there is none. The circle begins
+     * with the request, which waits with these nodes. {@code now} is used to compute the ages of nodes.
      */
     public Optional<Circle> through(Collection<String> request, Instant now) {
         return search(request, true, now).or(() -> search(request, false, now));
     }
 
-    /** The smallest circle of each node that is in one; each circle once. */
+    /** Returns the smallest circle of each node that is in one, without duplicates. */
     public List<Circle> circles(Instant now) {
         Map<Set<String>, Circle> found = new LinkedHashMap<>();
         for (String node : entries.keySet()) {
@@ -97,7 +101,9 @@ public final class WaitGraph {
         return List.copyOf(found.values());
     }
 
-    /** Goes from each node to those it waits for, and from a held node to that with which its thread waits. */
+    /**
+     * Goes from each node to the nodes that it waits for, and from a held node to those with which its thread waits.
+     */
     private Optional<Circle> search(Collection<String> request, boolean certainly, Instant now) {
         Map<Entry, @Nullable Step> reached = new HashMap<>();
         Deque<Entry> next = new ArrayDeque<>();
@@ -126,14 +132,17 @@ public final class WaitGraph {
         return Optional.empty();
     }
 
-    /** The requests of the thread that holds the node, and the node itself, which may wait. */
+    /**
+     * Returns the entries whose progress could release the node: those with which the thread that holds the node waits,
+     * and the node itself, which may be waiting.
+     */
     private List<Entry> thatMustGoOn(Entry node) {
         List<Entry> found = new ArrayList<>(waiters.getOrDefault(node.path(), List.of()));
         found.add(node);
         return found;
     }
 
-    /** The circle that {@code last} closes. */
+    /** Returns the circle that {@code last} closes. */
     private static Circle circle(Step last, Map<Entry, @Nullable Step> reached, boolean isCertain, Instant now) {
         List<Member> members = new ArrayList<>();
         Entry youngest = null;
