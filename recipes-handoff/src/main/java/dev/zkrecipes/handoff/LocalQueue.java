@@ -36,83 +36,87 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of one {@link HandoffMutex}. They wait here, first come, first served, behind one lease of a lock of the
- * engine, which they have in turns.
+ * engine, which they hold in turns.
  *
  * <pre>
- *   lease is         more wait than   nobody     granted        given back          refused    lost
- *                    it can serve     waits
- *   none             asked for
- *   asked for                         none       held, turn 0                       none (1)
- *   held             held and asked                             held, turn k + 1,              none (3)
- *                                                               kept (4), or none (2)
- *   held and asked                    held       held, turn 0   turn k + 1 too,     held (1)   asked (3)
- *                                                               or asked (2)
+ *   lease is    more requests  no request  lease          turn released       request    lease lost
+ *               wait than it   waits       granted                            refused
+ *               can serve
+ *   none        requested
+ *   requested                  none        held, turn 0                       none (1)
+ *   held        held and                                  held, turn k + 1,              none (3)
+ *               requested                                 kept (4), or
+ *                                                         none (2)
+ *   held and                   held        held, turn 0   turn k + 1, or      held (1)   requested (3)
+ *   requested                                             requested (2)
  *
- *   (1) the first that waits is told; asked anew for the others
- *   (2) to ZooKeeper: nobody waits, the bound is reached, or the lease is not proven, was asked back or is lost
- *   (3) the holder is told; those that wait are too if their place is all they want
- *   (4) nobody waits, it is to be kept, and none of the other reasons of (2) is there
+ *   (1) the first waiting request fails; another lease is requested for the others
+ *   (2) released to ZooKeeper: no request waits, the bound is reached, or the lease is not proven, revoked or lost
+ *   (3) the holder is notified; the waiting requests fail, too, if the queue-loss policy says so
+ *   (4) no request waits, the lease is to be kept, and none of the other reasons in (2) applies
  *
- *   lease is   asked for here           others want it    its time is over   lost
- *   kept       held, turn k + 1, or     none (6)          none (6)           none (7)
- *              asked for (5)
+ *   lease is   request made here        others want it    its time has elapsed   lease lost
+ *   kept       held, turn k + 1, or     none (6)          none (6)               none (7)
+ *              requested (5)
  *
- *   (5) if it is not proven: it goes back to ZooKeeper, and the request waits for another one
- *   (6) to ZooKeeper, now; if it is held at that moment, as soon as the present holder is done
- *   (7) nobody is told; whoever asks waits for another one
+ *   (5) if the lease is not proven: it is released to ZooKeeper, and the request waits for another one
+ *   (6) released to ZooKeeper, now; if a turn has just begun, when it ends
+ *   (7) nobody is notified; the next request waits for another lease
  * </pre>
  *
- * <p>A second lease is asked for behind all earlier nodes, so nobody elsewhere loses by it; it is granted half a round
- * trip after the last of them is gone.
+ * <p>The node of a second lease is behind all earlier nodes, so it takes nothing from waiters elsewhere. It is granted
+ * half a round trip after the last of those nodes is gone.
  *
- * <p><b>A lease that is kept.</b> It is held, but by no turn. When it is kept for the first time, {@link
- * LockInternals#whenWanted} watches the path for as long as the node lives, which costs one request. Whoever came
- * before that is in its list, and whoever comes later is an event, so nobody can come unseen between the two. It also
- * says when the connection was lost, or the list refused, and when the lock was asked back. While it has said nothing,
- * the bound of turns in a row is that of the token, as nobody else is known to wait. Afterwards the present turn is the
- * last one, so whoever came waits for the turns that begin within half a round trip, and never for more than 2,047.
+ * <p><b>A lease that is kept.</b> It is held, but by no turn. When it is kept for the first time,
+ * {@link LockInternals#whenWanted} watches the path for as long as the node exists, which costs one request. A waiter
+ * that came before that is in the list, and a waiter that comes later causes an event, so none comes unnoticed. It also
+ * reports that the connection was lost, that the list was refused, and that the lock was asked back. As long as it has
+ * reported nothing, nobody else is known to wait, so the token alone bounds the number of turns in a row. After that,
+ * the present turn is the last one. So a waiter elsewhere waits for the turns that begin within half a round trip, and
+ * never for more than 2,047.
  *
- * <p>Four threads may meet at a kept lease: one that asks, one that releases, the engine's with an event or the timer,
- * and one that tells of a loss. Whoever clears {@link Node#isKept} or {@link #held} under the lock decides what becomes
- * of it, and the others find it in use, or gone:
+ * <p>Four threads may meet at a kept lease: one that requests it, one that releases it, the engine's with an event or
+ * the timer, and one that reports a loss. Whoever clears {@link Node#isKept} or {@link #held}, with {@link #guard}
+ * held, decides what becomes of the lease. The others find it in use, or gone:
  *
  * <ul>
- *   <li>The asking thread takes the turn first, and then looks whether the lease is proven. If it is not, the turn ends
- *       unseen, with its number, and the lease goes back.
- *   <li>A request takes the kept lease or is queued, in one step, and a release keeps it only if nobody is queued. So
- *       nobody waits beside a kept lease.
- *   <li>An event or the timer that comes while a turn lasts only makes it the last one, or changes nothing. The timer
- *       is one for all leases of the queue. It is not called off, and looks at the clock when it rings.
- *   <li>When the session is lost or the client is closed, {@link #onLost} closes the lease, as it has no holder.
+ *   <li>The requesting thread takes the turn first, and then checks whether the lease is proven. If it is not, the turn
+ *       ends before anybody has seen it, its number is not used again, and the lease is released to ZooKeeper.
+ *   <li>A request takes the kept lease or is queued, in one step, and a release keeps the lease only if no request is
+ *       queued. So no request waits beside a kept lease.
+ *   <li>An event or the timer that comes during a turn makes this turn the last one, or changes nothing. One timer
+ *       serves all leases of the queue. It is never cancelled, and checks the clock when it fires.
+ *   <li>When the session is lost or the client is closed, {@link #onLost} closes the kept lease, as it has no holder.
  * </ul>
  *
- * <p><b>One small state under one lock.</b> Nothing is called while it is held, neither futures nor the engine: each
- * event changes the state, and then does what follows. {@link #pass} says who has the next turn, {@link #look} whether
- * another lease is needed; one of the two comes after each event. A request is served, or has given up, by the first
- * completion of its future. A thread that releases passes on itself, to a waiting thread, within microseconds.
+ * <p><b>One small state under one lock.</b> While {@link #guard} is held, nothing is called, neither futures nor the
+ * engine: each event changes the state, and then does what follows. {@link #pass} determines who has the next turn,
+ * {@link #look} whether another lease is needed; one of the two is called after each event. A request is served, or has
+ * given up, by the first completion of its future. A releasing thread passes the lease on by itself, to a waiting
+ * thread, within microseconds.
  */
 @SuppressWarnings("CollectionUndefinedEquality") // a future is equal to itself only, which is meant
 final class LocalQueue implements ForeignLock {
-    /** Turn 0 is the first: a fencing token has room for 2,048 holders of one node. */
+    /** The number of the last turn; turn 0 is the first. A fencing token has room for 2,048 holders of one node. */
     static final int MOST_HANDOFFS = 2047;
 
     private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-    /** What makes two locks one for a thread that holds one of them. */
+    /** Two locks with equal rules are one lock for a thread that holds one of them. */
     private record Rule(ZooKeeperClient client, String path, int most, Duration keepFor, LockOptions options) {}
 
     private final Rule rule;
     private final LockInternals engine;
     private final InterProcessLock lock;
     private final int most;
-    private final long keepFor; // in nanoseconds; 0 if it is not kept
+    private final long keepFor; // in nanoseconds; 0 if leases are not kept
     private final boolean failsWithPlace;
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Set<CompletableFuture<Hold>> waiting = new LinkedHashSet<>();
     private @Nullable Node held;
     private @Nullable Request asked;
-    private boolean isTimed; // whether the time of a kept lease runs
+    private boolean isTimed; // whether the timer for kept leases is set
 
     private LocalQueue(Rule rule, LockInternals engine) {
         this.rule = rule;
@@ -135,23 +139,23 @@ final class LocalQueue implements ForeignLock {
         return LockParts.foreign(queue, options, queue.lock);
     }
 
-    /** A request for a lease, under way. Its future is guarded, and null for a moment. */
+    /** A request for a lease, under way. Its future is guarded by {@link #guard}, and null until it was sent. */
     private static final class Request {
         private @Nullable CompletableFuture<Lease> future;
     }
 
-    /** A lease that is held, and who has had it. All but the finals is guarded. */
+    /** A lease that is held, and the state of its turns. All non-final fields are guarded by {@link #guard}. */
     private static final class Node {
         private final Lease lease;
         private final long firstToken;
         private final List<Op> guards;
         private @Nullable Turn present;
-        private @Nullable Thread passing; // to the present one
-        private boolean isKept; // nobody has it, and nobody waits
+        private @Nullable Thread passing; // the thread that is passing the lease on
+        private boolean isKept; // no turn has the lease, and no request waits
         private long keptSince; // by the engine's clock
-        private boolean tells; // whether it is told when others want it, from the first keep on
+        private boolean tells; // whether it reports when others want it; true once it was kept
         private boolean watched;
-        private boolean retired; // no further turn
+        private boolean retired; // no further turn may begin
         private int turns;
 
         Node(Lease lease) {
@@ -162,7 +166,7 @@ final class LocalQueue implements ForeignLock {
                 token = lease.fencingToken();
                 all = List.of(lease.guard());
             } catch (LockLostException e) {
-                // nobody can ask for them
+                // not needed: the lease is lost
             }
             this.firstToken = token;
             this.guards = all;
@@ -231,13 +235,13 @@ final class LocalQueue implements ForeignLock {
         }
     }
 
-    /** A lease that is not proven may be lost already. */
+    /** Whether this process has a lease that is proven. A lease that is not proven may already be lost. */
     private boolean isBusyHere() {
         Node node = guarded(() -> held);
         return node != null && node.lease.isValid();
     }
 
-    /** Whatever is thrown, no turn is left with the request. */
+    /** Waits until the request is served. Whatever is thrown, the request is left without a turn. */
     private Optional<Hold> await(CompletableFuture<Hold> request, Duration atMost) throws InterruptedException {
         try {
             Optional<Hold> hold = engine.await(request, atMost);
@@ -256,7 +260,7 @@ final class LocalQueue implements ForeignLock {
             if (request.cancel(false)) {
                 throw e;
             }
-            Optional<Hold> hold = engine.await(request, Duration.ZERO); // it came first
+            Optional<Hold> hold = engine.await(request, Duration.ZERO); // served before the interruption
             Thread.currentThread().interrupt();
             return hold;
         } catch (Throwable t) {
@@ -281,7 +285,10 @@ final class LocalQueue implements ForeignLock {
         return lock.participants();
     }
 
-    /** Each queues for itself, but what a thread holds through one of them it holds through all that are equal. */
+    /**
+     * Queues with equal rules are equal: each has its own requests, but a thread that holds the lock through one of
+     * them holds it through all.
+     */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof LocalQueue queue && queue.rule.equals(rule);
@@ -299,13 +306,16 @@ final class LocalQueue implements ForeignLock {
 
     // ---- Leases.
 
-    /** Does what follows from the present state. The steps are found with the lock, and taken without it. */
+    /** Does what follows from the present state. The steps are determined under {@link #guard}, and run without it. */
     private void look() {
         guarded(() -> waiting.isEmpty() ? stepsWhileNobodyWaits() : stepsWhileSomeWait())
                 .forEach(Runnable::run);
     }
 
-    /** Nobody needs another lease. One that is kept has to end when others want it, or when its time is over. */
+    /**
+     * Returns the steps while no request waits. No other lease is needed. A kept lease has to end when others want it,
+     * or when its time has elapsed.
+     */
     private List<Runnable> stepsWhileNobodyWaits() {
         List<Runnable> steps = new ArrayList<>(0);
         CompletableFuture<Lease> needless = asked == null ? null : asked.future;
@@ -328,7 +338,10 @@ final class LocalQueue implements ForeignLock {
         return steps;
     }
 
-    /** Another lease is asked for if more requests wait than the present one can serve. */
+    /**
+     * Returns the steps while requests wait. Another lease is requested if more requests wait than the present one can
+     * serve.
+     */
     private List<Runnable> stepsWhileSomeWait() {
         List<Runnable> steps = new ArrayList<>(0);
         Node node = held;
@@ -345,7 +358,10 @@ final class LocalQueue implements ForeignLock {
         return steps;
     }
 
-    /** As long as it would be told of others, nobody waits elsewhere, and only the token bounds the turns in a row. */
+    /**
+     * Returns the number of the last turn of this lease. While the lease would report that others want it, nobody is
+     * known to wait elsewhere, so only the token bounds the turns in a row.
+     */
     private int mostOf(Node node) {
         return node.tells ? MOST_HANDOFFS : most;
     }
@@ -389,7 +405,7 @@ final class LocalQueue implements ForeignLock {
         }
     }
 
-    /** A try was granted. */
+    /** Begins the first turn of a lease that was acquired by a try. */
     private Hold begin(Lease lease) {
         Node node = new Node(lease);
         Turn turn = guarded(() -> {
@@ -408,7 +424,10 @@ final class LocalQueue implements ForeignLock {
         return turn;
     }
 
-    /** The present holder keeps it; then it is given back. If nobody has it, it is given back now. */
+    /**
+     * Lets no further turn of this lease begin. It is released to ZooKeeper when the present turn ends; at once if no
+     * turn has it.
+     */
     private void retire(Node node) {
         boolean isNobodys = guarded(() -> {
             boolean wasKept = node.isKept;
@@ -423,7 +442,10 @@ final class LocalQueue implements ForeignLock {
         look();
     }
 
-    /** The time of a kept lease is over, unless it was used meanwhile: then its time began anew with the release. */
+    /**
+     * The timer has fired. Releases a kept lease whose time has elapsed. If the lease was used meanwhile, its time
+     * began anew with the last release.
+     */
     private void onTime() {
         long now = engine.nanoTime();
         Node over = guarded(() -> {
@@ -437,7 +459,10 @@ final class LocalQueue implements ForeignLock {
         }
     }
 
-    /** Keeps the lease that nobody has any more, if it may have another turn and nobody waits. With the lock. */
+    /**
+     * Keeps the lease, which no turn has any more, if it may have another turn and no request waits. Returns whether it
+     * is kept. Call with {@link #guard} held.
+     */
     private boolean keep(Node node, LeaseState state, long now) {
         node.isKept = keepFor > 0
                 && !node.retired
@@ -448,7 +473,7 @@ final class LocalQueue implements ForeignLock {
         return node.isKept;
     }
 
-    /** The turn of a caller that finds the lease kept. If it is not, queues the request instead, and returns null. */
+    /** Returns a new turn if a lease is kept. Otherwise queues the request, if there is one, and returns null. */
     private @Nullable Turn takeKept(@Nullable CompletableFuture<Hold> request) {
         while (true) {
             Node node;
@@ -470,13 +495,14 @@ final class LocalQueue implements ForeignLock {
             if (node.lease.state() == LeaseState.HELD) {
                 return turn;
             }
-            turn.expire(); // nobody has seen it
+            turn.expire(); // nobody has seen this turn
         }
     }
 
     /**
-     * Nobody has the lease: the next that waits gets it. If that is false, the caller gives it back to ZooKeeper. So it
-     * goes if a holder releases in the middle of the call that tells it of its turn: the stack would grow turn by turn.
+     * Passes on a lease that no turn has to the next waiting request. If this returns false, the caller has to release
+     * the lease to ZooKeeper. It also returns false if a holder releases its turn inside the very call that passes the
+     * turn to it: the stack would otherwise grow with each turn.
      */
     private boolean pass(Node node) {
         Thread me = Thread.currentThread();
@@ -523,7 +549,10 @@ final class LocalQueue implements ForeignLock {
         }
     }
 
-    /** The lease is lost. Its holder is told; the others wait for another one, unless their place was all they want. */
+    /**
+     * The lease is lost. Notifies the holder. The waiting requests wait for another lease, or fail if the queue-loss
+     * policy says so.
+     */
     private void onLost(Node node) {
         List<CompletableFuture<Hold>> failed = new ArrayList<>();
         Turn last = guarded(() -> {
@@ -540,7 +569,7 @@ final class LocalQueue implements ForeignLock {
         if (last != null) {
             last.tellOfLoss();
         } else {
-            var unused = node.lease.closeAsync(); // if it was kept, nobody else does
+            var unused = node.lease.closeAsync(); // a kept lease is closed by nobody else
         }
         failed.forEach(request -> request.completeExceptionally(placeLost()));
         look();
@@ -551,7 +580,10 @@ final class LocalQueue implements ForeignLock {
                 + ", with the lease that this process had: acquire again, or use QueueLossPolicy.REQUEUE");
     }
 
-    /** A failure is the first request's, and the others ask for themselves, unless it concerns all. */
+    /**
+     * Fails the first waiting request; if the failure concerns all requests, fails all of them. Another lease is
+     * requested for the others.
+     */
     private void refuse(Throwable failure) {
         boolean ofAll = failure instanceof QueuePlaceLostException || failure instanceof ClientClosedException;
         List<CompletableFuture<Hold>> told = guarded(() -> {
@@ -565,7 +597,7 @@ final class LocalQueue implements ForeignLock {
         }
     }
 
-    /** Each thread gets an error of its own. */
+    /** Returns a copy, because each thread gets an exception of its own. */
     private static LockException copy(LockException failure) {
         String message = String.valueOf(failure.getMessage());
         return failure instanceof ClientClosedException
@@ -573,11 +605,11 @@ final class LocalQueue implements ForeignLock {
                 : new QueuePlaceLostException(message);
     }
 
-    /** One holder of a lease. What it has given back stays given back, whatever later holders do. */
+    /** One holder's turn with a lease. A turn that was released stays released, whatever later holders do. */
     private final class Turn implements Hold {
         private final Node node;
         private final long token;
-        private Runnable whenLost = () -> {}; // guarded
+        private Runnable whenLost = () -> {}; // guarded by guard
         private volatile @Nullable LeaseState endedAs;
         private volatile boolean closes;
 
@@ -623,7 +655,7 @@ final class LocalQueue implements ForeignLock {
             }
         }
 
-        /** The node goes, so that what the holder does with its guards fails. */
+        /** Also releases the node, so that whatever the holder does with its guards fails. */
         @Override
         public void expire() {
             if (!end(true)) {
@@ -631,7 +663,7 @@ final class LocalQueue implements ForeignLock {
             }
         }
 
-        /** Ends this turn. Returns false if the caller has to give the lease back to ZooKeeper. */
+        /** Ends this turn. Returns false if the caller has to release the lease to ZooKeeper. */
         private boolean end(boolean isForGood) {
             LeaseState last = node.lease.state();
             long now = engine.nanoTime();
@@ -680,7 +712,7 @@ final class LocalQueue implements ForeignLock {
             try {
                 node.lease.verify();
             } catch (IllegalMonitorStateException e) {
-                if (endedAs == null) { // else the caller is told that it was given back meanwhile
+                if (endedAs == null) { // otherwise the hold was released meanwhile, which is reported to the caller
                     throw e;
                 }
             }

@@ -2,7 +2,7 @@
 // Copyright the zkrecipes authors
 
 /**
- * {@link dev.zkrecipes.handoff.HandoffMutex}, which passes from one waiter to the next inside a process, without a
+ * {@link dev.zkrecipes.handoff.HandoffMutex}, which passes from one waiter to the next inside a process without a
  * request to ZooKeeper.
  */
 @NullMarked

@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Several locks as one: all are held, or none.
+ * Several locks as one: either all are held, or none.
  *
  * <pre>{@code
  * InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/accounts/7", "/accounts/9"));
@@ -32,37 +32,37 @@ import java.util.Set;
  * }
  * }</pre>
  *
- * <p><b>Members.</b> Mutexes by their paths, or any locks: mutexes, read or write locks, permits of a semaphore, locks
- * with a driver of your own, and locks of other libraries: for those write a
- * {@link dev.zkrecipes.core.spi.ForeignLock}, of which {@link LockGroups#foreign} makes a member. Those of Curator are
- * adapted in {@code recipes-curator}.
+ * <p><b>Members.</b> Mutexes, given by their paths, or any locks: mutexes, read or write locks, permits of a semaphore,
+ * locks with a driver of your own, and locks of other libraries. For a lock of another library, write a
+ * {@link dev.zkrecipes.core.spi.ForeignLock} and make a member of it with {@link LockGroups#foreign}. Adapters for
+ * Curator's locks are in {@code recipes-curator}.
  *
- * <p><b>No deadlock among those that ask for everything at once.</b> Members that this library made on one client enter
- * by one {@code multi}, so any two such requests stand in the same order on every path that they share, in whatever
- * order they name the paths. A request then waits until it is at the front everywhere. It is one acquire: one deadline
- * for all, and if somebody deletes one member's node, all leave and enter again together.
+ * <p><b>No deadlock among requests that ask for everything at once.</b> Members that this library created on one client
+ * enter by one {@code multi}, so any two such requests are in the same order on every path that they share, in whatever
+ * order they name the paths. A request then waits until it is granted on every path. It is one acquire: there is one
+ * deadline for all, and if somebody deletes the node of one member, all leave and enter again together.
  *
- * <p><b>Easy to get wrong: asking while holding.</b> A thread that holds one lock and asks for a multi-lock, or holds a
- * multi-lock and asks for one more lock, can deadlock with another thread that does the same, even if all name the
- * paths in one fixed order: the other's request may be queued in front of it on one path while it waits for what this
- * thread holds on another. Take one multi-lock for everything, or use a time-out. A request of which the thread itself
- * holds some members but not all is refused with {@link dev.zkrecipes.core.LockRefusedException}.
+ * <p><b>Easy to get wrong: asking while holding.</b> A thread that holds one lock and requests a multi-lock, or holds a
+ * multi-lock and requests one more lock, can deadlock with another thread that does the same, even if all threads name
+ * the paths in one fixed order: the other thread's request may be in front on one path while it waits for what this
+ * thread holds on another. Use one multi-lock for everything, or a time-out. If the thread itself holds some but not
+ * all members, its request is refused with {@link dev.zkrecipes.core.LockRefusedException}.
  *
  * <p><b>Members of other libraries or of another client</b> cannot enter in the same {@code multi}. The multi-lock
  * never waits while it holds anything: it waits for one member and tries the others. If one is busy, it releases all
  * and, after a pause, waits for the busy one first. So such a multi-lock has no place in a queue and may be overtaken
- * for a long time under load. It waits for a member whose client has no connection as for a busy one; only
+ * for a long time under load. A member whose client has no connection is waited for like a busy one; only
  * {@link #tryAcquire()} fails then. {@link #acquireAsync()} is not supported: the leases of such members belong to the
- * thread that tries them. Two members on one path, by clients of one ensemble, are one lock: such a request never gets
- * both.
+ * thread that tries them. Two members on one path, by two clients of one ensemble, are the same lock: such a request
+ * never gets both.
  *
- * <p><b>Fairness:</b> that of the members, if all entered together. <b>Re-entrancy:</b> as a whole; a thread that holds
- * the multi-lock holds each member, so a re-entrant member lets it in again, too. <b>Ownership:</b> a hold belongs to
- * its thread. <b>Session loss:</b> the lease is in the worst state of its members; if one is lost, the lease is, and
- * closing it gives back the others.
+ * <p><b>Fairness:</b> that of the members, if all enter together. <b>Re-entrancy:</b> as a whole; a thread that holds
+ * the multi-lock holds each member, so it can also re-enter a re-entrant member. <b>Ownership:</b> a hold belongs to
+ * its thread. <b>Session loss:</b> the lease has the worst state of its members' leases; if one is lost, the lease is
+ * lost, and closing it releases the others.
  *
- * <p><b>Fencing:</b> one token, if all members entered together; else one for each path: {@link
- * MultiLease#fencingTokens()}, for which the paths must differ. {@link MultiLease#guards()} has a check for each
+ * <p><b>Fencing:</b> one token, if all members enter together; otherwise one for each path, see
+ * {@link MultiLease#fencingTokens()}, and the paths must differ. {@link MultiLease#guards()} has a check for each
  * member. Every lease of a multi-lock is a {@link MultiLease}.
  *
  * <p>Instances are thread-safe.
@@ -71,7 +71,7 @@ public final class InterProcessMultiLock extends DelegatingLock {
     private final InterProcessLock lock;
 
     /**
-     * Makes a lock of several mutexes; sends nothing.
+     * Creates a lock of several mutexes. Sends nothing.
      *
      * @param client the client to use
      * @param paths absolute paths, below the client's chroot; created on first use
@@ -83,7 +83,7 @@ public final class InterProcessMultiLock extends DelegatingLock {
     }
 
     /**
-     * Makes a lock of several mutexes; sends nothing.
+     * Creates a lock of several mutexes. Sends nothing.
      *
      * @param client the client to use
      * @param paths absolute paths, below the client's chroot; created on first use
@@ -96,9 +96,9 @@ public final class InterProcessMultiLock extends DelegatingLock {
     }
 
     /**
-     * Makes a lock of several locks; sends nothing.
+     * Creates a lock of several locks. Sends nothing.
      *
-     * @param members the locks, of different paths; none of them a multi-lock
+     * @param members the locks, on different paths; none of them a multi-lock
      * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, or one is a
      *     multi-lock
      */
@@ -107,11 +107,11 @@ public final class InterProcessMultiLock extends DelegatingLock {
     }
 
     /**
-     * Makes a lock of several locks; sends nothing.
+     * Creates a lock of several locks. Sends nothing.
      *
-     * @param members the locks, of different paths; none of them a multi-lock
-     * @param options optional settings, for the members that enter together; the options of the members
-     *     themselves have no effect on that. Each member has the ACL that it was made with
+     * @param members the locks, on different paths; none of them a multi-lock
+     * @param options optional settings for the members that enter together, in place of their own. Of a member's own
+     *     options, the ACL and the owner label stay in force, and so does a shorter limit to the time of a hold
      * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, one is a
      *     multi-lock, or the options name an ACL that is not the members' own
      */
@@ -133,7 +133,7 @@ public final class InterProcessMultiLock extends DelegatingLock {
                 .toList();
     }
 
-    /** One part for the members of each client, and one for each member that is not of this library. */
+    /** Returns one part for all members of each client, and one for each member that is not of this library. */
     private static List<InterProcessLock> parts(List<? extends InterProcessLock> members, LockOptions options) {
         Map<Object, List<InterProcessLock>> byClient = new LinkedHashMap<>();
         Set<InterProcessLock> foreign = new HashSet<>();

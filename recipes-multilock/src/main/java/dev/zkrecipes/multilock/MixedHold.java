@@ -29,21 +29,27 @@ final class MixedHold implements ForeignLock.Hold {
     private final String path;
     private final List<Lease> leases;
 
-    /** From now on the leases are this hold's, whose owner decides who may give it back. */
+    /**
+     * Takes over the leases. From now on any thread may close them, because the owner of this hold decides who releases
+     * it.
+     */
     MixedHold(String path, List<Lease> leases) {
         this.path = path;
         this.leases = List.copyOf(leases);
         this.leases.forEach(LockInternals::letAnyThreadClose);
     }
 
-    /** The worst state of all; a loss is worse than that others were given back since. */
+    /** Returns the worst state of all leases. A loss takes precedence, even if other leases were released since. */
     @Override
     public LeaseState state() {
         List<LeaseState> states = leases.stream().map(Lease::state).toList();
         return states.contains(LeaseState.LOST) ? LeaseState.LOST : Collections.max(states);
     }
 
-    /** Runs where the client of the lost member reports losses; a failure of the listener is logged there. */
+    /**
+     * The listener runs where the client of the lost lease reports losses. That client also logs a failure of the
+     * listener.
+     */
     @Override
     public void onLost(Runnable listener) {
         List<Lease> lost = leases.stream()
@@ -93,7 +99,9 @@ final class MixedHold implements ForeignLock.Hold {
         leases.forEach(lease -> lease.prolong(most));
     }
 
-    /** Runs on the callback executors of the clients; a request that marks several of the leases counts once. */
+    /**
+     * The listener runs on the callback executors of the clients. A request that marks several leases is reported once.
+     */
     @Override
     public void onRevocationRequested(Consumer<RevocationRequest> listener) {
         Set<String> told = ConcurrentHashMap.newKeySet();
@@ -114,13 +122,13 @@ final class MixedHold implements ForeignLock.Hold {
         var unused = giveBackAsync(leases);
     }
 
-    /** Closing a lease again starts nothing; it returns the future of the first time. */
+    /** Closing a lease again sends nothing; it returns the future of the first close. */
     @Override
     public CompletableFuture<Void> released() {
         return giveBackAsync(leases);
     }
 
-    /** Closes all, the last one first, whatever becomes of one of them. */
+    /** Closes all leases, the last one first, even if closing one of them fails. */
     static void giveBack(List<Lease> leases) {
         Throwable first = null;
         for (int i = leases.size() - 1; i >= 0; i--) {
@@ -135,7 +143,7 @@ final class MixedHold implements ForeignLock.Hold {
         }
     }
 
-    /** Closes all without waiting. */
+    /** Closes all leases without waiting. */
     static CompletableFuture<Void> giveBackAsync(List<Lease> leases) {
         return CompletableFuture.allOf(
                 leases.stream().map(MixedHold::closeAsync).toArray(CompletableFuture<?>[]::new));
@@ -149,7 +157,7 @@ final class MixedHold implements ForeignLock.Hold {
         }
     }
 
-    /** The first failure, which tells of the next one too. */
+    /** Returns the first failure, to which the next one is added as suppressed. */
     static Throwable with(@Nullable Throwable first, Throwable next) {
         if (first == null) {
             return next;

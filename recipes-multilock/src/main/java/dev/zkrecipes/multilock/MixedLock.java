@@ -18,11 +18,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Several locks that cannot enter together, as one.
+ * Several locks that cannot enter together, as one lock.
  *
- * <p>It waits for one and tries the others. If one of those is busy, it releases everything and, after a pause of
- * random length, waits for the busy one. So it never waits while it holds anything, and nobody can wait for it while it
- * waits.
+ * <p>A request waits for one lock and tries the others. If one of those is busy, it releases everything and, after a
+ * pause of random length, waits for the busy one. So it never waits while it holds anything, and nobody can wait for it
+ * while it waits.
  */
 final class MixedLock implements ForeignLock {
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
@@ -73,7 +73,7 @@ final class MixedLock implements ForeignLock {
             if (all.isPresent()) {
                 return all;
             }
-            first = (first + leases.size()) % parts.size(); // the busy one
+            first = (first + leases.size()) % parts.size(); // the busy part
             limit.giveBack(leases);
             if (!limit.pause(jittered(pause))) {
                 return limit.overdue();
@@ -87,10 +87,11 @@ final class MixedLock implements ForeignLock {
     }
 
     /**
-     * Tries the parts from {@code first} on that have no lease yet. Gives all back if anything fails.
+     * Tries the parts that have no lease yet, in the order that begins with {@code first}. Releases all leases if
+     * anything fails.
      *
-     * @param leases those that are held; afterwards also those that were acquired here
-     * @return a hold of all; empty, and the leases are still held, if one of the others is busy
+     * @param leases the leases that are held; those that are acquired here are added
+     * @return a hold of all parts; empty if a part is busy, in which case the leases are still held
      */
     private Optional<Hold> tryRest(int first, List<Lease> leases, Function<InterProcessLock, Optional<Lease>> trying) {
         try {

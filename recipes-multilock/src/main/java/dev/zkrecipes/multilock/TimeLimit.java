@@ -19,20 +19,21 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** How long an acquire may take in all, on the monotonic clock; computed once and used by every wait. */
+/** The time limit of an acquire, on the monotonic clock. It is computed once and used by every wait. */
 final class TimeLimit {
     /**
-     * For so long a lock that was seen busy counts as busy, though the rest of the time was too short for an answer.
+     * How long an observation that a lock is busy stays valid. If less than this time is left, it may be too short for
+     * an answer.
      */
     private static final Duration RECENTLY = Duration.ofMillis(500);
 
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final @Nullable Long end;
-    // Of the last lock that was tried, and of the one thread that waits.
+    // The following fields describe the lock that was tried last. Only the waiting thread uses them.
     private @Nullable LockConnectionException unanswered;
     private @Nullable Long seenBusyAt;
-    private boolean waited; // for the lock that was granted last, which was busy for long
+    private boolean waited; // whether it took long to acquire the last granted lock, because it was busy
 
     private TimeLimit(@Nullable Long end) {
         this.end = end;
@@ -46,7 +47,7 @@ final class TimeLimit {
         return new TimeLimit(System.nanoTime() + saturated(timeout));
     }
 
-    /** Waits for the lock within the limit, also for its connection; empty if the limit is reached. */
+    /** Acquires the lock, and waits for it and for its connection within the limit; empty if the limit is reached. */
     Optional<Lease> acquire(InterProcessLock lock) throws InterruptedException {
         while (true) {
             Duration left = end == null ? null : left(end);
@@ -64,7 +65,7 @@ final class TimeLimit {
                     unanswered = e;
                 }
             }
-            var unused = pause(PAUSE); // a lock of another library may tell this at once
+            var unused = pause(PAUSE); // a lock of another library may report a missing connection at once
         }
     }
 
@@ -72,12 +73,12 @@ final class TimeLimit {
         return seenBusyAt != null && System.nanoTime() - seenBusyAt < RECENTLY.toNanos();
     }
 
-    /** Whether the time went by because another lock was busy, and what is left may be too short for an answer. */
+    /** Whether the time was spent waiting for another, busy lock, and the rest may be too short for an answer. */
     private boolean isLate(Duration left) {
         return waited && left.compareTo(RECENTLY) < 0;
     }
 
-    /** Takes the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */
+    /** Acquires the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */
     Optional<Lease> tryAtOnce(InterProcessLock lock) {
         Duration left = end == null ? null : left(end);
         try {
@@ -95,11 +96,14 @@ final class TimeLimit {
             if (left != null && !isLate(left)) {
                 unanswered = e;
             }
-            return Optional.empty(); // to wait for it is to wait for the connection
+            return Optional.empty(); // the caller then waits for the lock, and so for its connection
         }
     }
 
-    /** The limit is reached: empty if a lock was seen busy, else what kept that from being seen is thrown. */
+    /**
+     * Called when the limit is reached. Returns empty if a lock was seen busy; otherwise throws the exception that says
+     * why that could not be seen.
+     */
     <T> Optional<T> overdue() {
         LockConnectionException known = unanswered;
         if (known != null) {
@@ -108,20 +112,20 @@ final class TimeLimit {
         return Optional.empty();
     }
 
-    /** Gives all back, and waits for that as long as the limit allows. */
+    /** Releases all leases, and waits for that as long as the limit allows. */
     void giveBack(List<Lease> leases) throws InterruptedException {
         if (end == null) {
             MixedHold.giveBack(leases);
             return;
         }
         CompletableFuture<Void> givenBack = MixedHold.giveBackAsync(leases);
-        CountDownLatch over = new CountDownLatch(1); // parks, while the future's get() could run other tasks
+        CountDownLatch over = new CountDownLatch(1); // only parks; the future's get() might run other tasks
         var unused = givenBack.whenComplete((nothing, failure) -> over.countDown());
         if (!over.await(left(end).toNanos(), TimeUnit.NANOSECONDS)) {
-            return; // it continues in the background; waiters for these locks wait for that
+            return; // the release continues in the background; waiters for these locks wait for it
         }
         try {
-            givenBack.getNow(null); // throws what made it fail
+            givenBack.getNow(null); // throws the failure, if there is one
         } catch (CompletionException e) {
             Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
             Throwables.throwIfUnchecked(cause);
@@ -129,7 +133,7 @@ final class TimeLimit {
         }
     }
 
-    /** Pauses; returns whether any time is left after that. */
+    /** Pauses. Returns whether any time is left after that. */
     boolean pause(Duration pause) throws InterruptedException {
         if (end == null) {
             TimeUnit.NANOSECONDS.sleep(pause.toNanos());
@@ -144,7 +148,7 @@ final class TimeLimit {
         return Duration.ofNanos(Math.max(0, end - System.nanoTime()));
     }
 
-    /** A quarter of what a long can hold: more than seventy years, and safe to add. */
+    /** Returns the nanoseconds, but at most a quarter of the largest long: more than seventy years, and safe to add. */
     private static long saturated(Duration timeout) {
         Duration longest = Duration.ofNanos(Long.MAX_VALUE / 4);
         return (timeout.compareTo(longest) < 0 ? timeout : longest).toNanos();

@@ -12,7 +12,7 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 
 /**
- * A re-entrant mutex that processes share: at any time one thread of one process holds it.
+ * A re-entrant mutex that processes share: at any time, at most one thread of one process holds it.
  *
  * <pre>{@code
  * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
@@ -21,19 +21,20 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * }
  * }</pre>
  *
- * <p><b>Fairness:</b> first come, first served, in the order of the server ({@code HandoffMutex} of {@code
- * recipes-handoff} trades some of that order for speed). <b>Re-entrancy:</b> the holding
- * thread acquires again at once; the lock is free when its last hold is released. <b>Ownership:</b> a hold belongs to
- * its thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
+ * <p><b>Fairness:</b> first come, first served, in the order in which ZooKeeper numbers the requests
+ * ({@code HandoffMutex} of {@code recipes-handoff} trades some of that order for speed). <b>Re-entrancy:</b> the
+ * holding thread acquires again at once; the lock is free when its last hold is released. <b>Ownership:</b> a hold
+ * belongs to its thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
- * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
- * are thread-safe. What a thread holds, it holds through every instance on the same path and client.
+ * <p>Its nodes have the names and the order of Apache Curator 5.x, so mutexes of both libraries exclude each other on
+ * one path. Instances are thread-safe. A thread that holds the lock holds it through every instance on the same path
+ * and client.
  */
 public final class InterProcessMutex extends DelegatingLock {
     private final InterProcessLock lock;
 
     /**
-     * Makes a lock on a path; sends nothing.
+     * Creates a lock on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot; created on first use
@@ -44,7 +45,7 @@ public final class InterProcessMutex extends DelegatingLock {
     }
 
     /**
-     * Makes a lock on a path; sends nothing.
+     * Creates a lock on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot; created on first use

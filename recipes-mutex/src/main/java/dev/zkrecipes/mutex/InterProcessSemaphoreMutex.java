@@ -12,22 +12,23 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 
 /**
- * A mutex that processes share and that belongs to no thread: at any time one hold of it is open.
+ * A mutex that processes share and that belongs to no thread: at any time, at most one hold of it is open.
  *
- * <p><b>Fairness:</b> first come, first served, in the order of the server. <b>Re-entrancy:</b> none; a second acquire
- * by the same thread waits like any other. <b>Ownership:</b> a hold belongs to the instance: any thread may close the
- * lease or call {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the
- * instance, whichever thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
+ * <p><b>Fairness:</b> first come, first served, in the order in which ZooKeeper numbers the requests.
+ * <b>Re-entrancy:</b> none; a second acquire by the same thread waits like any other. <b>Ownership:</b> a hold belongs
+ * to the instance: any thread may close the lease or call {@link #release()}, and {@link #isHeldByCurrentThread()} and
+ * {@link #holdCount()} describe the instance, whichever thread calls them. <b>Session loss:</b> the lock is lost and
+ * free for others; see {@link Lease}.
  *
- * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}. On a path
- * of Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere, it is refused. Instances are
- * thread-safe.
+ * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}. It refuses
+ * a path that Curator's {@code InterProcessSemaphoreMutex} uses, which keeps its nodes in folders below the path.
+ * Instances are thread-safe.
  */
 public final class InterProcessSemaphoreMutex extends DelegatingLock {
     private final InterProcessLock lock;
 
     /**
-     * Makes a lock on a path; sends nothing.
+     * Creates a lock on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot; created on first use
@@ -38,7 +39,7 @@ public final class InterProcessSemaphoreMutex extends DelegatingLock {
     }
 
     /**
-     * Makes a lock on a path; sends nothing.
+     * Creates a lock on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot; created on first use

@@ -14,7 +14,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 
 /**
- * A re-entrant read-write lock that processes share: any number of readers hold it together, or one writer alone.
+ * A re-entrant read-write lock that processes share: any number of readers hold it together, or one writer holds it
+ * alone.
  *
  * <pre>{@code
  * InterProcessReadWriteLock catalogue = new InterProcessReadWriteLock(client, "/locks/catalogue");
@@ -27,35 +28,35 @@ import java.util.concurrent.locks.ReadWriteLock;
  * }
  * }</pre>
  *
- * <p><b>Fairness:</b> readers and writers stand in one queue, in the order of the server. A reader waits for the
- * nearest writer in front of it, a writer for all requests in front of it. So a reader that comes after a waiting
- * writer does not pass it, and neither side starves.
+ * <p><b>Fairness:</b> readers and writers wait in one queue, in the order in which ZooKeeper numbers the requests. A
+ * reader waits for the nearest writer in front of it, a writer for all requests in front of it. So a reader that comes
+ * after a waiting writer does not overtake it, and neither side starves.
  *
  * <p><b>Re-entrancy:</b> a thread acquires again what it holds. <b>Downgrade:</b> the thread that holds the write lock
- * takes the read lock at once, even while others wait, and keeps it when it releases the write lock: no queued writer
- * gets in between, and the fencing token stays the same. <b>Upgrade:</b> a thread that holds only the read lock and
- * asks for the write lock is refused at once with {@link dev.zkrecipes.core.LockRefusedException}, however it asks,
- * even through {@link #asReadWriteLock()}: two such threads would wait for each other forever. Leases of
- * {@link InterProcessLock#acquireAsync()} belong to no thread, so they are never re-entrant. They neither downgrade nor
- * are refused an upgrade: they queue.
+ * acquires the read lock at once, even while others wait, and keeps it when it releases the write lock: no queued
+ * writer gets in between, and the fencing token stays the same. <b>Upgrade:</b> if a thread that holds only the read
+ * lock requests the write lock, it is refused at once with {@link dev.zkrecipes.core.LockRefusedException}, whichever
+ * method it calls, even through {@link #asReadWriteLock()}: two such threads would wait for each other forever. Leases
+ * of {@link InterProcessLock#acquireAsync()} belong to no thread, so they are never re-entrant. They are neither
+ * downgraded nor refused as upgrades: they queue.
  *
- * <p><b>Ownership:</b> a hold belongs to its thread. <b>Session loss:</b> what is held is lost, and free for others. A
- * thread that has lost the write lock does not get the read lock until it has released what it lost.
+ * <p><b>Ownership:</b> a hold belongs to its thread. <b>Session loss:</b> all holds are lost, and the lock is free for
+ * others. A thread that has lost the write lock does not get the read lock until it has released the lost hold.
  *
  * <p><b>Fencing:</b> a token is greater than those of all earlier holders that it conflicts with. Readers that hold
- * together have different tokens in no meaningful order, so a store may refuse only what is below the greatest token of
+ * together have different tokens in no meaningful order. So a store may refuse only tokens below the greatest token of
  * a writer that it has seen.
  *
- * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
- * are thread-safe. What a thread holds, it holds through every instance on the same path and client, so the downgrade
- * and the refused upgrade also work through another instance.
+ * <p>Its nodes have the names and the order of Apache Curator 5.x, so locks of both libraries exclude each other on one
+ * path. Instances are thread-safe. A thread that holds the lock holds it through every instance on the same path and
+ * client, so the downgrade and the refused upgrade also work through another instance.
  */
 public final class InterProcessReadWriteLock {
     private final InterProcessLock readLock;
     private final InterProcessLock writeLock;
 
     /**
-     * Makes a lock on a path; sends nothing.
+     * Creates a lock on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot; created on first use
@@ -66,7 +67,7 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * Makes a lock on a path; sends nothing.
+     * Creates a lock on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot; created on first use
@@ -80,7 +81,7 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * The path of the lock, below the chroot if there is one.
+     * Returns the path of the lock, below the chroot if there is one.
      *
      * @return the absolute path
      */
@@ -89,7 +90,7 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * The lock that any number of readers may hold together.
+     * Returns the lock that any number of readers may hold together.
      *
      * @return the same lock at every call
      */
@@ -98,7 +99,7 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * The lock that one writer holds alone.
+     * Returns the lock that one writer holds alone.
      *
      * @return the same lock at every call
      */
@@ -107,10 +108,11 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * The holders and waiters of the lock, readers and writers, in the order of the queue, as one read of the
-     * server shows them. A writer that has downgraded takes part as both until it releases the write lock.
+     * Returns the holders and waiters of the lock, readers and writers, in the order of the queue, as one read of the
+     * server shows them. A writer that has downgraded is listed as both until it releases the write lock.
      *
-     * @return the participants, which {@link #isWriter} tells apart; empty if there are none or the path does not exist
+     * @return the participants, whose mode {@link #isWriter} returns; empty if there are none or the path does not
+     *     exist
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer within the request
      *     time-out
@@ -122,11 +124,11 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * Whether a participant of a read-write lock asks for the write lock or holds it.
+     * Whether a participant of a read-write lock requests or holds the write lock.
      *
      * @param participant one of {@link #participants()}
      * @return true for a writer, false for a reader
-     * @throws IllegalArgumentException if it is not of a read-write lock
+     * @throws IllegalArgumentException if it is not a participant of a read-write lock
      */
     public static boolean isWriter(Participant participant) {
         Objects.requireNonNull(participant, "participant");
@@ -139,9 +141,9 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * This lock as a {@link ReadWriteLock}; see {@link InterProcessLock#asLock()}.
+     * Returns this lock as a {@link ReadWriteLock}; see {@link InterProcessLock#asLock()}.
      *
-     * @return a view; holds made through it and through this lock are the same holds
+     * @return a view; a hold acquired through it is also a hold of this lock, and the other way round
      */
     public ReadWriteLock asReadWriteLock() {
         return new View(readLock.asLock(), writeLock.asLock());

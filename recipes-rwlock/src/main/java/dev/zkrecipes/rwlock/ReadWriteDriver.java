@@ -10,17 +10,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Readers hold together, a writer alone. A reader waits for the nearest writer in front of it and for nothing else, a
- * writer for the request right in front of it. Both stand in one queue, so neither side starves.
+ * The rule of a read-write lock: readers hold it together, a writer holds it alone. A reader waits only for the nearest
+ * writer in front of it. A writer waits for the request directly in front of it. Both are in one queue, so neither side
+ * starves.
  *
- * <p>The names are those of Apache Curator, without a dash between kind and number: with one, Curator would sort these
- * nodes wrongly.
+ * <p>The names are those of Apache Curator, without a dash between kind and number: with a dash, Curator would sort
+ * these nodes wrongly.
  */
 enum ReadWriteDriver implements FifoDriver {
-    /** Holds beside other readers. */
+    /** Holds the lock together with other readers. */
     READ("__READ__"),
 
-    /** Holds alone. */
+    /** Holds the lock alone. */
     WRITE("__WRIT__");
 
     private final String kind;
@@ -39,7 +40,10 @@ enum ReadWriteDriver implements FifoDriver {
         return LockNode.parse(childName, READ.kind).or(() -> LockNode.parse(childName, WRITE.kind));
     }
 
-    /** By the node's own kind: to tell who holds, either driver is asked about the nodes of both. */
+    /**
+     * Decides by the kind of the node, not of the driver: to find out who holds the lock, either driver is asked about
+     * the nodes of both.
+     */
     @Override
     public Decision decide(List<LockNode> predecessors, LockNode self) {
         if (self.kind().equals(WRITE.kind)) {

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A counting semaphore that processes share: at any time no more than a limited number of permits is held.
+ * A counting semaphore that processes share: at any time, at most a limited number of permits is held.
  *
  * <pre>{@code
  * InterProcessSemaphore imports = new InterProcessSemaphore(client, "/semaphores/imports", 10);
@@ -28,25 +28,26 @@ import java.util.concurrent.CompletableFuture;
  * }
  * }</pre>
  *
- * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, even for requests of different
- * sizes: a small request does not pass a waiting large one, so the large one is not starved. All permits of a request
- * are one node and one decision: two requests for all permits never take half each and block each other.
+ * <p><b>Fairness:</b> strictly first come, first served, in the order in which ZooKeeper numbers the requests, even for
+ * requests of different sizes: a small request does not overtake a waiting large one, so the large one is not starved.
+ * All permits of a request are one node and one decision: two requests for all permits never take half each and block
+ * each other.
  *
- * <p><b>Ownership:</b> a lease belongs to no thread. Any thread may close it, and an acquire never re-enters: each
- * takes new permits. <b>Session loss:</b> the permits of a process that dies or loses its session are free for others
- * when the session ends, and its leases are lost; the process may acquire again at once. See {@link Lease}.
+ * <p><b>Ownership:</b> a lease belongs to no thread. Any thread may close it, and an acquire is never re-entrant: each
+ * takes new permits. <b>Session loss:</b> if a process dies or loses its session, its leases are lost, and its permits
+ * are free for others when the session ends. The process may acquire again at once. See {@link Lease}.
  *
  * <p><b>The limit</b> is kept in ZooKeeper, as data of the semaphore's node, so that all processes decide by the same
- * limit. The first user creates the node with its configured number. A process that is configured with another
- * number is refused with {@link dev.zkrecipes.core.LockRefusedException}, which names both. {@link #resize} changes the
- * limit in force for all, but not the configured number. The node stays when the semaphore is not in use.
+ * limit. The first user creates the node with its configured number. A process that is configured with another number
+ * is refused with {@link dev.zkrecipes.core.LockRefusedException}, which names both. {@link #resize} changes the limit
+ * in force for all processes, but not the configured number. The node stays when the semaphore is not in use.
  *
  * <p><b>Fencing:</b> holders of permits have different tokens in no meaningful order, unless the limit is 1.
  *
  * <p>Instances are thread-safe.
  */
 public final class InterProcessSemaphore {
-    /** As many sizes of requests as share their sorted lists; the others work as well. */
+    /** How many request sizes have a cached lock object. Other sizes get a new one when they need it. */
     private static final int SIZES = 100;
 
     private final ZooKeeperClient client;
@@ -58,7 +59,7 @@ public final class InterProcessSemaphore {
     private final Cache<Integer, InterProcessLock> bySize;
 
     /**
-     * Makes a semaphore on a path; sends nothing.
+     * Creates a semaphore on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the semaphore, below the client's chroot; created on first use
@@ -70,7 +71,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * Makes a semaphore on a path; sends nothing.
+     * Creates a semaphore on a path. Sends nothing.
      *
      * @param client the client to use
      * @param path absolute path of the semaphore, below the client's chroot; created on first use
@@ -97,7 +98,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * The path of the semaphore, below the chroot if there is one, and with the client's namespace.
+     * Returns the path of the semaphore, below the chroot if there is one, and with the client's namespace.
      *
      * @return the absolute path
      */
@@ -106,9 +107,9 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * The given number of permits as a lock, for code that takes a lock or as a member of a multi-lock. Its acquires
-     * are those of {@link #acquire(int)}: not re-entrant, each takes permits of its own. Its leases may be closed by
-     * any thread, and {@link InterProcessLock#release()} by any thread gives back the youngest.
+     * Returns the given number of permits as a lock, for code that expects a lock, or as a member of a multi-lock. Its
+     * acquires are those of {@link #acquire(int)}: not re-entrant, each takes permits of its own. Any thread may close
+     * its leases, and {@link InterProcessLock#release()} on any thread closes the youngest lease.
      *
      * @param permits how many, at least 1
      * @return a new lock with holds of its own
@@ -197,7 +198,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * Asks for one permit and returns at once. See {@link InterProcessLock#acquireAsync()}.
+     * Requests one permit and returns at once. See {@link InterProcessLock#acquireAsync()}.
      *
      * @return the future lease; cancelling it leaves the queue
      */
@@ -206,7 +207,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * Asks for permits, all together, and returns at once. See {@link InterProcessLock#acquireAsync()}.
+     * Requests permits, all together, and returns at once. See {@link InterProcessLock#acquireAsync()}.
      *
      * @param permits how many, at least 1
      * @return the future lease; cancelling it leaves the queue
@@ -227,8 +228,8 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * The limit in force, as one read of the server shows it: the configured number, or what the semaphore
-     * was resized to.
+     * Returns the limit in force, as one read of the server shows it: the configured number, or the number that the
+     * semaphore was resized to.
      *
      * @return the limit
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
@@ -240,7 +241,8 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * The number of free permits, as one read of the server shows it. If others wait, a new request does not get them.
+     * Returns the number of free permits, as one read of the server shows it. If other requests wait, a new request
+     * does not get these permits.
      *
      * @return the number, not negative; too large after a resize to fewer, see {@link #resize}
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
@@ -257,7 +259,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * The number of waiting requests of any size, as one read of the server shows it.
+     * Returns the number of waiting requests of any size, as one read of the server shows it.
      *
      * @return the number
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
@@ -272,13 +274,13 @@ public final class InterProcessSemaphore {
 
     /**
      * Changes the limit in force, for all processes. A higher limit wakes waiters. A lower one takes no permits away:
-     * until enough leases are closed, no new request is granted. Requests that wait for more than the new limit end
+     * until enough leases are closed, no new request is granted. Requests that wait for more than the new limit fail
      * with {@link dev.zkrecipes.core.LockRefusedException}. The number that processes are configured with stays the
      * same.
      *
      * <p>Leases that exceed the new limit look like waiting requests, as nothing at the server distinguishes them.
      * Until enough of them are closed, {@link #availablePermits}, {@link #queueLength} and {@link #participants} count
-     * them as waiting. Grants do not depend on that.
+     * them as waiting. This does not affect which requests are granted.
      *
      * <p>Needs the right to write the semaphore's node.
      *
@@ -286,8 +288,8 @@ public final class InterProcessSemaphore {
      * @throws IllegalArgumentException if {@code maxLeases} is less than 1
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
-     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: then it is
-     *     not known whether it was resized, and doing it again does no harm
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: it is then
+     *     unknown whether the semaphore was resized, and repeating the call does no harm
      * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses
      */
     public void resize(int maxLeases) throws InterruptedException {
@@ -307,11 +309,11 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * The holders and waiters, in the order of the queue, as one read of the server shows them. While more
+     * Returns the holders and waiters, in the order of the queue, as one read of the server shows them. While more
      * permits are held than a resize has left, some of the holders may be shown as waiting, because only the limit
      * distinguishes them.
      *
-     * @return the participants, of which {@link #permitsOf} tells the size; empty if there are none
+     * @return the participants, whose size {@link #permitsOf} returns; empty if there are none
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
      * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer within the request
@@ -323,11 +325,11 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * How many permits a participant of a semaphore holds or waits for.
+     * Returns how many permits a participant of a semaphore holds or waits for.
      *
      * @param participant one of {@link #participants()}
      * @return the number, at least 1
-     * @throws IllegalArgumentException if it is not of a semaphore
+     * @throws IllegalArgumentException if it is not a participant of a semaphore
      */
     public static int permitsOf(Participant participant) {
         return Permits.parse(Objects.requireNonNull(participant, "participant").payload())

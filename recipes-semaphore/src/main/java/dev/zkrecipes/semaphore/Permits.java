@@ -10,7 +10,7 @@ import java.util.Optional;
 final class Permits {
     private Permits() {}
 
-    /** Returns the number, or refuses it. */
+    /** Returns the number. Throws an IllegalArgumentException if it is less than 1. */
     static int check(int permits) {
         if (permits < 1) {
             throw new IllegalArgumentException(permits + " permits: must be at least 1");
@@ -18,7 +18,7 @@ final class Permits {
         return permits;
     }
 
-    /** Returns the limit of a semaphore, or refuses it. */
+    /** Returns the limit of a semaphore. Throws an IllegalArgumentException if it is less than 1. */
     static int checkLimit(String path, int maxLeases) {
         if (maxLeases < 1) {
             throw new IllegalArgumentException("a limit of " + maxLeases + " for the semaphore " + path
@@ -27,7 +27,7 @@ final class Permits {
         return maxLeases;
     }
 
-    /** The number; empty if the text is not one. */
+    /** Returns the number; empty if the text is not a number of permits. */
     static Optional<Integer> parse(String text) {
         Integer number = Ints.tryParse(text);
         return number != null && number >= 1 && text.equals(number.toString()) ? Optional.of(number) : Optional.empty();

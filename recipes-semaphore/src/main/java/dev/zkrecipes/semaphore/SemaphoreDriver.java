@@ -14,16 +14,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request holds if its permits and those of all requests in front of it are within the limit. A node asks for all its
- * permits together; their number is the payload of its name.
+ * The rule of a semaphore: a request is granted if its permits and those of all requests in front of it are together
+ * within the limit. A request for several permits has one node; their number is the payload of its name.
  *
- * <p>Leases come back in any order, so a request does not wait for one node: it watches the nearest ones in front of
- * it, as few as have more permits together than the limit leaves beside its own. Until one of those is gone, it cannot
- * hold.
+ * <p>Leases are closed in any order, so a request does not wait for one particular node. It waits for the nearest nodes
+ * in front of it, as few as have more permits together than the limit leaves beside its own. As long as all of these
+ * exist, it cannot be granted.
  *
  * @param path the path of the semaphore, for errors
  * @param limit the limit that this driver decides by
- * @param permits how many permits this request asks for
+ * @param permits how many permits this request needs
  */
 record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implements SharedRuleDriver, FifoDriver {
     static final String KIND = "lease.";
@@ -75,7 +75,9 @@ record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implement
         return Decision.granted();
     }
 
-    /** Requests of all sizes see one queue. What each asks for is in the name of its node. */
+    /**
+     * Ignores the number of permits: requests of all sizes are in one queue, and the name of each node has its number.
+     */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof SemaphoreDriver that && path.equals(that.path) && limit.equals(that.limit);
@@ -86,7 +88,7 @@ record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implement
         return Objects.hash(path, limit);
     }
 
-    /** How many permits a node of a semaphore asks for. */
+    /** Returns how many permits a node of a semaphore requests or holds. */
     static int permits(LockNode node) {
         return Permits.parse(node.payload()).orElseThrow();
     }

@@ -10,11 +10,11 @@ import java.util.Optional;
 
 /**
  * The limit of a semaphore, which is the data of its node: three lines of UTF-8, {@code zkrecipes 1},
- * {@code configured=N} and {@code current=N}, each with a line feed at its end; after a resize to fewer also {@code
- * earlier=N}. {@code docs/versions.md} is the reference.
+ * {@code configured=N} and {@code current=N}, each with a line feed at its end. After a resize to fewer permits there
+ * is a fourth line, {@code earlier=N}. {@code docs/versions.md} is the reference.
  *
- * @param configured the number that all its users name in their code
- * @param current the number in force; another one after a resize
+ * @param configured the number that all users of the semaphore name in their code
+ * @param current the number in force, which differs from {@code configured} after a resize
  * @param earlier the greatest number that has been in force so far; not less than {@code current}
  */
 record SemaphoreLimit(int configured, int current, int earlier) {
@@ -23,7 +23,7 @@ record SemaphoreLimit(int configured, int current, int earlier) {
     private static final String CURRENT = "current=";
     private static final String EARLIER = "earlier=";
 
-    /** A limit beside which no greater one was in force before. */
+    /** A limit that no greater one has preceded. */
     SemaphoreLimit(int configured, int current) {
         this(configured, current, current);
     }
@@ -62,9 +62,9 @@ record SemaphoreLimit(int configured, int current, int earlier) {
     }
 
     /**
-     * Does nothing if the semaphore was configured with this number.
+     * Checks that the semaphore was configured with this number.
      *
-     * @throws LockRefusedException if it is not
+     * @throws LockRefusedException if it was not
      */
     void requireConfigured(String path, int maxLeases) {
         if (configured != maxLeases) {
@@ -78,7 +78,7 @@ record SemaphoreLimit(int configured, int current, int earlier) {
         return new SemaphoreLimit(configured, maxLeases, Math.max(earlier, maxLeases));
     }
 
-    /** The limit that grants whatever earlier ones have granted; empty if this one does. */
+    /** Returns a limit that grants whatever earlier limits have granted; empty if this limit does. */
     Optional<SemaphoreLimit> beforeResize() {
         return earlier > current ? Optional.of(new SemaphoreLimit(configured, earlier)) : Optional.empty();
     }

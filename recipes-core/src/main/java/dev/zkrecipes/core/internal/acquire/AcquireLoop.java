@@ -31,35 +31,35 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loop of all recipes: one acquire, from the request to the grant or any other ending.
+ * The state machine that all recipes share: one acquire, from the request to the grant or another outcome.
  *
  * <pre>
- *           SEEKING   waits for a session; then PEEKING, if only a free lock will do, or the driver's own rule
- *              |      refuses the request
+ *           SEEKING   waits for a session; then PEEKING, if the request is a try or the driver's own rule
+ *              |      refuses it
  *              |
- *              v      create and list are sent together; the create alone, if the queue is known
- *  +----&gt; ENQUEUEING ---- no path -----&gt; ENQUEUEING, with the path; by way of MAKING_PATH, if that is refused
- *  |           |  \------ answer lost --&gt; SETTLING: ADOPTING what was made, or ENQUEUEING
+ *              v      sends create and list together, or only the create if the queue is known
+ *  +----&gt; ENQUEUEING ---- no path -----&gt; ENQUEUEING, creating path and node together; or via MAKING_PATH
+ *  |           |  \------ answer lost --&gt; SETTLING: ADOPTING the nodes that exist, or ENQUEUEING
  *  |           v
- *  |     CHECKING_ACL  if the lock has an ACL of its own and this session has not checked its path
+ *  |     CHECKING_ACL  if the lock has its own ACL and this session has not checked its path
  *  |           |
- *  |       (decide) ----- granted -----&gt; GRANTED, by way of PROVING, if no write was committed lately; from there
- *  |        |    ^                          ^     by way of LISTING, if our node is not known to stand
+ *  |       (decide) ----- granted -----&gt; GRANTED, via PROVING if no recent write proves the session alive, and from
+ *  |        |    ^                          ^     there via LISTING if our node is not known to exist
  *  |        v    |                          |
- *  |    WAITING  LISTING  in doubt          |
- *  |        +--- a predecessor is gone -----+     and the driver grants; by way of LISTING, if another node may
- *  |                                              have come in front
+ *  |    WAITING  LISTING  when in doubt     |
+ *  |        +--- a predecessor is gone -----+     and the driver grants; via LISTING if another node may have
+ *  |                                              appeared in front
  *  |
- *  +-- own node gone, by way of PAUSED; by way of SEEKING, if the session has ended;
- *      by way of RESETTING, if the path's counter is near its end and nobody else is there
+ *  +-- own node gone: via PAUSED, or via SEEKING if the session has ended;
+ *      path's counter nearly used up and nobody else there: via RESETTING
  * </pre>
  *
- * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step
- * again. Any ending but GRANTED hands the nodes to the {@link dev.zkrecipes.core.internal.clean.NodeCleaner}, which
- * deletes them.
+ * <p>If a step loses its connection, the request is PAUSED until there is a connection. It then repeats the step, or
+ * first finds out what became of a write. WAITING is not interrupted, and a try fails instead. Any ending but GRANTED
+ * hands the nodes to the {@link dev.zkrecipes.core.internal.clean.NodeCleaner}, which deletes them.
  *
- * <p>Several locks that are acquired as one have one node each. A lock that its driver has granted stays granted
- * while the request waits for the others.
+ * <p>A request for several locks has one node for each of them. A lock that its driver has granted stays granted while
+ * the request waits for the others.
  *
  * <p>Confined to the engine thread, except for the methods that callers use.
  */
@@ -80,7 +80,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         PAUSED
     }
 
-    /** The committed writes that it has seen since it last began to wait, or lost its connection. */
+    /** How many committed writes the request has seen since it last began to wait or lost its connection. */
     private enum Proofs {
         NONE,
         ONE,
@@ -94,11 +94,11 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     private static final String CREATE_NODE = "create a node below ";
 
     private final List<String> holds;
-    private @Nullable CreateNodes creation; // its nodes, from their create until they are held or discarded
-    private List<QueuePlace> places = List.of(); // of its nodes, while it waits
+    private @Nullable CreateNodes creation; // the request's nodes, from their create until they are held or discarded
+    private List<QueuePlace> places = List.of(); // the places of the nodes while the request waits
     private Proofs proofs = Proofs.NONE;
 
-    /** {@code holds} are the paths of nodes that the asking thread holds, and releases itself. */
+    /** {@code holds} are the paths of the nodes that the requesting thread holds and must release itself. */
     public AcquireLoop(Requests requests, LockGroup group, Mode mode, List<String> holds) {
         super(requests, group, mode, Step.SEEKING, Step.PAUSED);
         this.holds = holds;
@@ -114,11 +114,11 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     @Override
     protected void onSession(Session found) {
         obstacle = null;
-        // So that the request does not queue behind an abandoned node of this client.
+        // Otherwise the request would queue behind an abandoned node of this client.
         requests.cleaner.flush(group.paths());
         if (mode == Mode.QUEUE) {
-            // A driver whose own rule refuses the request may grant it under the rule of the path. The request looks
-            // at that rule before it makes a node.
+            // The driver's own rule may refuse a request that the rule of the path grants. The request reads that rule
+            // before it creates a node.
             whenConnected(group.isHopeless() ? this::peek : this::enqueue);
         } else if (found.isConnected()) {
             peek();
@@ -128,7 +128,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** A request that queues waits for a session, and remembers why there is none. A try does not wait. */
+    /** Records why there is no session. A request that queues continues to wait for one; a try fails. */
     @Override
     public void notNow(LockException why) {
         obstacle = why;
@@ -138,8 +138,9 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     /**
-     * The nodes have gone with the session, and so has the place in the queue. Seeks another session, or fails if the
-     * caller does not want that.
+     * Handles the end of the session, which has deleted the nodes and with them the place in the queue. Seeks another
+     * session, or fails the request if it is a try, if the credentials were refused, or if the queue-loss policy says
+     * so.
      */
     @Override
     protected void onSessionEnded(State how) {
@@ -159,7 +160,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Enqueue.
 
-    /** Looks at the queues without entering them. */
+    /** Lists the queues without entering them. */
     private void peek() {
         become(Step.PEEKING);
         session().lists().ask(group.query(), inThisState(this::onPeeked));
@@ -169,7 +170,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         if (!isUsable(seen, this::peek)) {
             return;
         }
-        // Nodes of ours whose deletion is on its way are gone before what this session sends next.
+        // A node of ours whose deletion is under way is gone before the server handles what this session sends next.
         JointDecision decision =
                 JointDecision.onNewcomer(group, seen, path -> requests.cleaner.leaving(path, session()));
         if (decision instanceof JointDecision.Never never) {
@@ -186,14 +187,18 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Ends a try that is not granted. */
+    /**
+     * Ends a try that is not granted: fails it if a node of this client cannot be deleted, and otherwise reports the
+     * lock as busy.
+     */
     private void endAsBusyOrRefused() {
         refusalOfOwn().ifPresentOrElse(this::fail, this::endAsBusy);
     }
 
     /**
-     * What stands in front may be a node of this client that ZooKeeper refuses to delete. If the request merely
-     * waited, or the lock were just called busy, the caller would never learn why.
+     * Returns the error with which ZooKeeper refused to delete a node of this client on one of the paths; empty if
+     * there is none. Such a node may be in front of the request. If the request merely waited, or reported the lock as
+     * busy, the caller would never learn why.
      */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
@@ -207,8 +212,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     /**
-     * Creates the nodes again, with new objects: every create has ids of its own, so that a late effect of an earlier
-     * one cannot be mistaken for it.
+     * Creates the nodes again as new objects: every create has its own ids, so that a late effect of an earlier create
+     * cannot be mistaken for an effect of this one.
      */
     private void createAnew() {
         creation = creation().anew();
@@ -216,9 +221,9 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     /**
-     * Sends the create and, unless the queues are known, the list, without waiting for the answer: the server answers
-     * one after the other, so the two take one round trip. As long as it is not known whether the client has the
-     * rights that the lock's own ACL names, the list waits for the answer to the create.
+     * Sends the create and, unless the queues are known, the list, without waiting for the answer to the create. The
+     * server answers requests in order, so the two take one round trip. As long as it is not known whether the client
+     * has the rights that the lock's own ACL grants, the list is sent only after the create was answered.
      */
     private void create() {
         become(Step.ENQUEUEING);
@@ -229,7 +234,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             createWithPaths();
         } else if (created.knowsRights()) {
             created.send(inThisState(this::onCreated));
-            // If the create fails, the step has changed by the time this answer comes, and the answer is dropped.
+            // If the create fails, the step has changed by the time the list is answered, and that answer is dropped.
             session().lists().ask(group.query(), inThisState(this::onListed));
         } else {
             created.sendTogether(inThisState(answer -> {
@@ -241,7 +246,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** The numbers of the nodes tell whether anybody else was there. If so, the list is asked for now. */
+    /**
+     * Handles the answer to a create that was sent without a list. The numbers of the nodes show whether anybody else
+     * has created a node. If so, the list is requested now.
+     */
     private void onCreatedOnKeptViews(Answer<?> answer) {
         onCreated(answer);
         if (!answer.isOk()) {
@@ -268,20 +276,23 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Makes the paths together with the nodes. If that is refused, the nodes are created as if nothing was known. */
+    /**
+     * Creates the paths together with the nodes. If a folder above a path is missing, creates the paths one by one. If
+     * the server refuses for another reason, such as an existing path, creates only the nodes.
+     */
     private void createWithPaths() {
         become(Step.ENQUEUEING);
         creation().sendWithPaths(inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> decideFirst(creation().made());
-                case NONODE -> makePaths(0); // what is above a path is missing, too
+                case NONODE -> makePaths(0); // a folder above the path is missing, too
                 case NODEEXISTS, NOAUTH, BADARGUMENTS, UNIMPLEMENTED, MARSHALLINGERROR -> createAnew();
                 default -> retryOrFail(CREATE_NODE + group.path(), answer, this::settle);
             }
         }));
     }
 
-    /** Makes the paths one after another, beginning with this index, and then creates the nodes anew. */
+    /** Creates the paths one by one, starting at this index, and then creates the nodes anew. */
     private void makePaths(int from) {
         if (from == group.all().size()) {
             createAnew();
@@ -300,7 +311,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }));
     }
 
-    /** The nodes exist: a write that was committed just now proves that, and the list was taken after the write. */
+    /**
+     * Handles a list that was taken after a committed write of this session, which proves that the nodes exist. Decides
+     * on the list, unless an ACL has to be checked first.
+     */
     private void onListed(ChildrenSnapshot taken) {
         if (taken.code() != Code.OK || creation().isAsChecked(taken)) {
             creation().keep(taken);
@@ -310,15 +324,15 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Decides for the first time after the create, which is a committed write. */
+    /** Decides for the first time. The committed write that came before is the first proof. */
     private void decideFirst(ChildrenSnapshot queues) {
         proofs = Proofs.ONE;
         decide(queues);
     }
 
     /**
-     * Compares the ACL of each path with that of our node below it, and lists again. While the path has our node,
-     * nobody can replace the path by another one.
+     * Compares the ACL of each path with that of our node below it, and lists again. While our node exists, nobody can
+     * delete and recreate its path.
      */
     private void checkAccess() {
         become(Step.CHECKING_ACL);
@@ -335,8 +349,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     // ---- Settle.
 
     /**
-     * Finds out what became of a create whose answer was lost. The list comes behind a committed write, so it shows
-     * whatever the create has made.
+     * Finds out the outcome of a create whose answer was lost. The list follows a committed write, so it shows whatever
+     * the create has created.
      */
     private void settle() {
         become(Step.SETTLING);
@@ -355,20 +369,21 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             adopt();
         } else if (wasThere) {
             missing.forEach(OwnNode::absent);
-            enterAgain(); // all were made together, so somebody has deleted those that are missing
+            enterAgain(); // one request created all nodes, so somebody has deleted the missing ones
         } else if (missing.size() == nodes().size()) {
-            // In rare cases a server makes them later, so the cleaner looks for them again.
+            // In rare cases a server still carries out the create later, so the cleaner looks for the nodes again.
             missing.forEach(requests.cleaner::missed);
             createAnew();
         } else {
-            // Paths that are listed one by one may be seen some before and some after the create.
+            // Paths that are listed one by one may have been listed partly before and partly after the create.
             settle();
         }
     }
 
     /**
-     * Nodes that were found are ours only if they belong to this session, so their owner is read. They are listed
-     * again, because meanwhile other requests may have been told of a later list than the one that showed the nodes.
+     * Claims the nodes that were found. They are ours only if they belong to this session, so their owner is read. The
+     * queues are listed again, because other requests may meanwhile have received a later list than the one that showed
+     * the nodes.
      */
     private void adopt() {
         become(Step.ADOPTING);
@@ -379,15 +394,15 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
                 default -> retryOrFail("read " + OwnNode.describe(nodes()), answer, this::settle);
             }
         }));
-        // If the nodes are not ours, the step has changed by the time this answer comes, and the answer is dropped.
+        // If the nodes are not ours, the step has changed by the time the list is answered, and that answer is dropped.
         session().lists().ask(group.query(), inThisState(this::onListed));
     }
 
     // ---- Decide.
 
     /**
-     * Decides on a list in which our nodes should be. The queue views, which other requests of this client share,
-     * take over the list first.
+     * Decides on a list that should show our nodes. The queue views, which other requests of this client share, receive
+     * the list first.
      */
     private void decide(ChildrenSnapshot taken) {
         if (taken.code() == Code.NONODE) {
@@ -410,7 +425,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         } else if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
-            // A holder that was alone resets an old counter when it leaves.
+            // A holder that was alone in the queue resets an old counter when it leaves.
             for (OwnNode node : own.nodes) {
                 node.seenAlone(taken.names(node.lockPath()).size() == 1);
             }
@@ -418,16 +433,17 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         } else if (mode == Mode.TRY) {
             endAsBusyOrRefused();
         } else if (decision instanceof JointDecision.Wait wait) {
-            // A node of ours that cannot be deleted is a reason to fail only when the wait begins.
+            // A node of ours that cannot be deleted fails the request only when the wait begins.
             Optional<LockException> refusal = places.isEmpty() ? refusalOfOwn() : Optional.empty();
             refusal.ifPresentOrElse(this::fail, () -> await(taken, wait.each()));
         }
     }
 
     /**
-     * Whether the list shows the queues, or that there are none. If not, {@code again} runs: after a pause if there
-     * was no answer; or when the server has said that children which look like nodes of another kind of lock are
-     * none. If one of them is such a node, the request fails.
+     * Returns whether the list can be decided on: it shows the queues, or shows that there are none. If not,
+     * {@code again} runs later, unless the request fails. If there was no answer, it runs after a pause. If there are
+     * children that look like nodes of another kind of lock, it runs once the server has said that none of them is a
+     * lock node; if one of them is, the request fails.
      */
     private boolean isUsable(ChildrenSnapshot seen, Runnable again) {
         if (seen.code() != Code.OK && seen.code() != Code.NONODE) {
@@ -450,8 +466,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     /**
-     * The number of our node is too near the end of the path's counter to be granted. If ours is the only node, the
-     * counter is reset and the request enters anew. Otherwise the request is refused.
+     * Handles a node of ours whose number is too close to the end of the path's counter to be granted. If it is the
+     * only node, resets the counter and enters the queue anew. Otherwise fails the request.
      */
     private void resetCounter(OwnNode own, ChildrenSnapshot taken) {
         List<String> others = new ArrayList<>(taken.names(own.lockPath()));
@@ -465,10 +481,10 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
                 switch (answer.code()) {
                     case OK -> {
                         own.absent();
-                        session().keptViews().remove(own.lockPath()); // the path was replaced by a new one
+                        session().keptViews().remove(own.lockPath()); // the path was recreated
                         enterAnew();
                     }
-                    case BADVERSION, NONODE -> askForList(); // somebody has changed the rule, or deleted our node
+                    case BADVERSION, NONODE -> askForList(); // somebody has changed the rule or deleted our node
                     case NOTEMPTY, NOAUTH -> fail(CounterReset.refused(own.lockPath(), answer.code()));
                     default -> retryOrFail("reset the sequence counter of " + own.lockPath(), answer, this::enterAnew);
                 }
@@ -476,7 +492,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Queues again, even if it is not known whether our node is gone: the new node has another name. */
+    /** Enters the queue anew, even if our old node may still exist: the new node has another name. */
     private void enterAnew() {
         leave();
         enqueue();
@@ -485,8 +501,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     // ---- Wait.
 
     /**
-     * Waits with the decisions of the drivers on this list. The proofs of the session that were seen so far will be
-     * too old when the wait is over.
+     * Waits according to the drivers' decisions on this list. Drops the proofs seen so far, which will be too old when
+     * the wait ends.
      */
     private void await(ChildrenSnapshot taken, List<Decision> decided) {
         become(Step.WAITING);
@@ -495,7 +511,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         if (places.isEmpty()) {
             enterQueues(taken);
         }
-        if (isIn(Step.WAITING)) { // unless the request came into doubt when it entered
+        if (isIn(Step.WAITING)) { // entering may have put the request in doubt
             List<QueuePlace> entered = places;
             for (int i = 0; i < entered.size(); i++) {
                 entered.get(i).enter(taken, decided.get(i));
@@ -513,13 +529,13 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             entered.add(view.place(spec, nodes().get(i), own.get(i), this));
         }
         places = entered;
-        entered.forEach(QueuePlace::watch); // last: a watch may tell at once
+        entered.forEach(QueuePlace::watch); // last: a watch may call back at once
     }
 
     /**
-     * Grants once all places are granted. If a node of ours is not known to stand, or another node may have come in
-     * front, a list is taken first; but if only the answers are missing that tell whether our nodes stand, these are
-     * awaited.
+     * Grants if all places are granted. If another node may have appeared in front, or a node of ours is not known to
+     * exist, requests a list first. If that is only because a watch of our nodes is not answered yet, waits for the
+     * answer.
      */
     @Override
     public void onTurn() {
@@ -536,7 +552,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Takes a list, even if the request is about to be granted by what was known before. */
+    /** Requests a list, even if the request is about to be granted on the basis of earlier knowledge. */
     @Override
     public void onDoubt() {
         if (isIn(Step.WAITING) || isIn(Step.PROVING)) {
@@ -545,7 +561,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     /**
-     * Takes a list to decide on. If a grant would need a committed write as proof, the write is sent along, so that
+     * Requests a list to decide on. If a grant would need a committed write as proof, the write is sent along, so that
      * both take one round trip.
      */
     private void askForList() {
@@ -556,12 +572,12 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         session().lists().ask(group.query(), inThisState(this::decide));
     }
 
-    /** The paths of its nodes while it waits in the queues; none otherwise. */
+    /** Returns the paths of the request's nodes while it waits in the queues; otherwise an empty list. */
     public List<String> waitingNodes() {
         return isIn(Step.WAITING) ? nodes().stream().map(OwnNode::path).toList() : List.of();
     }
 
-    /** The session of these nodes. Only while it waits. */
+    /** Returns the session of these nodes. Call only while the request waits. */
     public Session sessionOfWait() {
         return session();
     }
@@ -573,14 +589,15 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     // ---- Grant.
 
     /**
-     * Grants if the session is proven to live. A lease must not start on an old proof, so if there is no fresh one, a
-     * write is committed first: one write for all requests that need it at that time.
+     * Grants if the session is proven to be alive. A lease must not start on an old proof, so without a fresh one a
+     * write is committed first: one write for all requests that need a proof at that time.
      */
     private void grantWhenProven() {
         Session session = session();
         boolean proven =
                 session.isFreshlyProven() || proofs == Proofs.SEVERAL || (proofs == Proofs.ONE && session.isProven());
-        // A second extra write would not help: on a connection this slow no lease is ever valid.
+        // After several proofs, another write would not help: if none of them was fresh, the connection is so slow that
+        // no lease is ever valid on it.
         if (proven && !session.isOutlived()) {
             grant();
             return;
@@ -588,7 +605,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         become(Step.PROVING);
         session.prove(group.paths().get(0), inThisState(answer -> {
             if (answer.code() == Code.NONODE) {
-                askForList(); // the list tells that our nodes are gone
+                askForList(); // the list will show that our nodes are gone
             } else if (answer.isOk()) {
                 noteProof(answer);
                 if (isStanding()) {
@@ -602,7 +619,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }));
     }
 
-    /** Whether our nodes are known to have existed after every change that is known. */
+    /** Whether our nodes are known to have existed after every known change. */
     private boolean isStanding() {
         return !places.isEmpty() && places.stream().allMatch(QueuePlace::isStanding);
     }
@@ -613,7 +630,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Turns the nodes into held ones. The time that a hold may last begins before anybody is told of the grant. */
+    /** Turns the nodes into held ones. Their time limit begins before anybody is notified of the grant. */
     private void grant() {
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
@@ -622,11 +639,11 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             held.add(new HeldNode(group.all().get(i), nodes.get(i), limit, requests.scheduler(), requests.cleaner));
             held.get(i).limitTime();
         }
-        creation = null; // from now on, the nodes are those of the grant
+        creation = null; // from now on, the nodes belong to the grant
         held.forEach(session().keepAlive()::add);
         for (int i = 0; i < places.size(); i++) {
             nodes.get(i).seenAlone(places.get(i).isAlone());
-            // The watch of the node stays, and from now on tells the holder.
+            // The watch of the node stays, and notifies the holder from now on.
             places.get(i).leave(held.get(i)::onNodeGone);
         }
         places = List.of();
@@ -637,12 +654,13 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     @Override
     void retryOrFail(String what, Answer<?> answer, Runnable again) {
-        proofs = Proofs.NONE; // they were seen on another connection
+        proofs = Proofs.NONE; // proofs from an earlier connection do not count
         super.retryOrFail(what, answer, again);
     }
 
     /**
-     * A node of ours is gone although the session lives, so somebody has deleted it. All nodes enter again together.
+     * Handles the deletion of a node of ours in a live session, which means that somebody else has deleted it. All
+     * nodes enter again together.
      */
     @Override
     public void onVanished() {
@@ -651,7 +669,9 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
     }
 
-    /** Leaves and, unless the caller wants to hear of the lost place, enters again after a pause. */
+    /**
+     * Leaves the queues. Then enters them again after a pause, or fails the request if the queue-loss policy says so.
+     */
     private void enterAgain() {
         String names = OwnNode.describe(nodes());
         leave();
@@ -670,7 +690,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     // ---- Endings.
 
-    /** Leaves the queues, if it is in any, and hands the nodes to the cleaner. */
+    /** Leaves the queues, if the request is in any, and hands its nodes to the cleaner. */
     @Override
     void leave() {
         List<QueuePlace> leaving = places;

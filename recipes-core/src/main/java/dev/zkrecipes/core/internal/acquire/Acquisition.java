@@ -19,10 +19,10 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for a lock, with one outcome. The first to complete the outcome decides: the engine with a grant or an
- * error, or the caller by giving up. A grant that comes too late is given back.
+ * A request for a lock, with one outcome. Whoever completes the outcome first decides it: the engine with a grant or an
+ * error, or the caller by giving up. A grant that comes too late is released.
  *
- * <p>Subclasses are confined to the engine thread. Callers launch a request, wait for it and give it up on any
+ * <p>Subclasses are confined to the engine thread. Callers may launch a request, wait for it and give it up on any
  * thread.
  */
 public abstract sealed class Acquisition extends SessionTask permits AcquireLoop, Downgrade {
@@ -47,18 +47,20 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         this.mode = mode;
     }
 
-    /** Begins, on the engine thread. */
+    /** Begins the request. Called on the engine thread. */
     abstract void start();
 
-    /** Gives up the nodes of a request that ends without a grant. */
+    /** Discards the nodes of a request that ends without a grant. */
     abstract void leave();
 
-    /** Whether another request was seen holding the lock, or queued ahead of this one. Any thread. */
+    /**
+     * Whether another request was seen holding the lock, or queued ahead of this one. May be called from any thread.
+     */
     public final boolean wasSeenBusy() {
         return seenBusy;
     }
 
-    /** Why there is no session for the request, if that is known. Any thread. */
+    /** Returns why the request has no session; empty if that is not known. May be called from any thread. */
     public final Optional<LockException> obstacle() {
         return Optional.ofNullable(obstacle);
     }
@@ -76,14 +78,14 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
     // ---- What callers do, on any thread.
 
     /**
-     * Completes once: with a grant, which has a held node for each lock; empty if the lock is busy in a try; or with
-     * a LockException.
+     * Returns the future outcome: a grant, which has a held node for each lock; empty if a try finds the lock busy; a
+     * LockException if the request fails; a CancellationException if the caller gives it up.
      */
     public final CompletableFuture<Optional<Grant>> outcome() {
         return outcome;
     }
 
-    /** Begins. If the client has ended, the outcome is an error. */
+    /** Begins the request. If the client has ended, the outcome is an error. */
     public final void launch() {
         if (!requests.enter(this)) {
             outcome.completeExceptionally(requests.closedFor(lockPath()));
@@ -98,28 +100,29 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
                 }));
     }
 
-    /** Gives up, unless there is an outcome already; returns whether it gave up. */
+    /** Gives up the request, unless it has an outcome already. Returns whether this call gave it up. */
     public final boolean giveUp() {
         if (outcome.isDone()) {
-            return false; // it has ended, or is about to
+            return false; // the request has ended, or is about to
         }
         boolean first = outcome.completeExceptionally(new CancellationException());
         requests.scheduler().execute(() -> end(() -> {}));
         return first;
     }
 
-    /** Gives up. If the grant came first, returns it; otherwise null. */
+    /** Gives up the request. Returns its grant if it was granted first; otherwise null. */
     public final @Nullable Grant giveUpUnlessGranted() {
         return giveUp() || outcome.isCompletedExceptionally()
                 ? null
-                : outcome.getNow(Optional.empty()).orElse(null); // it has ended
+                : outcome.getNow(Optional.empty()).orElse(null); // the request has ended
     }
 
     // ---- Endings.
 
     /**
-     * A step got no answer, or a refusal: tries again after a pause, once there is a connection, or ends. A try does
-     * not wait for a connection, unless a server may have refused the client: then the next attempt shows that.
+     * Handles a step that got no answer, or a refusal: repeats it after a pause, once there is a connection, or ends
+     * the request. A try does not wait for a connection, unless a server may have refused the client: then the next
+     * attempt shows that.
      */
     void retryOrFail(String what, Answer<?> answer, Runnable again) {
         if (answer.code() == Code.SESSIONEXPIRED) {
@@ -134,7 +137,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         }
     }
 
-    /** Ends with a grant. If the caller has given up before, nobody takes the grant, so it is given back. */
+    /** Ends the request with a grant. If the caller has given up before, nobody takes the grant, so it is released. */
     final void endAsGranted(Grant granted) {
         over(() -> {
             if (!outcome.complete(Optional.of(granted))) {
@@ -143,7 +146,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
         });
     }
 
-    /** Ends without a grant, because the lock is busy now. */
+    /** Ends the request without a grant, because the lock is busy. */
     final void endAsBusy() {
         end(() -> outcome.complete(Optional.empty()));
     }
@@ -155,12 +158,12 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
 
     private void end(Runnable last) {
         if (isOver()) {
-            last.run(); // there may have been no memory for it before
+            last.run(); // memory may have run out before it could run the first time
         } else {
             try {
                 leave();
             } finally {
-                over(last); // whatever was thrown, the caller must not wait for ever
+                over(last); // whatever is thrown, the caller must not wait forever
             }
         }
     }
@@ -170,7 +173,7 @@ public abstract sealed class Acquisition extends SessionTask permits AcquireLoop
             finish();
         } finally {
             last.run();
-            requests.exit(this); // last: until it has an outcome, the end of the client must find it
+            requests.exit(this); // last: until the request has an outcome, the end of the client must find it
         }
     }
 }

@@ -37,18 +37,19 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The create of one node, or of several by one {@code multi}, all or none; and what a request asks about its nodes
- * and their paths until it waits. A create is sent once. Confined to the engine thread.
+ * The create of one node, or of several nodes by one {@code multi}, which creates all of them or none. Also answers
+ * what the request asks about its nodes and their paths until it waits. A create is sent once. Confined to the engine
+ * thread.
  *
- * <p>A fencing token is made of the id of the transaction that created the node. The answer to a {@code multi} does
- * not tell this id: for a create in it, the answer is the path alone. For a write of data the answer is a
- * {@code Stat}, which has the id. So the {@code multi} also makes a node, writes to it and deletes it. Nobody ever
- * sees this node, the probe.
+ * <p>A fencing token is derived from the zxid of the transaction that created the node. The answer to a {@code multi}
+ * does not include this zxid: the result of a create in it is only the path. The result of a write of data is a
+ * {@code Stat}, which has the zxid. So the {@code multi} also creates an extra node, the probe, writes to it and
+ * deletes it. Nobody ever sees the probe.
  */
 final class CreateNodes {
     private static final String PROBE = "-zxid";
 
-    /** The bytes of a request that are kept free for the probe. */
+    /** The number of bytes of a request that are reserved for the probe. */
     private static final int ROOM_FOR_PROBE = 4096;
 
     private final Requests requests;
@@ -56,15 +57,16 @@ final class CreateNodes {
     private final Session session;
     private final List<String> holds;
     private final List<LockSpec> specs;
-    final List<OwnNode> nodes; // one for each lock, in their order
-    private final List<byte[]> data; // of the nodes
-    private @Nullable List<LockNode> parsed; // the nodes as their drivers read them
-    private final List<KeptView> views = new ArrayList<>(0); // of the paths; none if a lock has an ACL of its own
-    private boolean isFirstUse; // whether the session has no view of any of the paths
-    private @Nullable ChildrenSnapshot made; // the queues, if they were made together with the nodes
-    private final List<ParentMaker> parents; // makers of the paths; none before a path was missing
+    final List<OwnNode> nodes; // one for each lock, in the order of the locks
+    private final List<byte[]> data; // the data of each node
+    private @Nullable List<LockNode> parsed; // the nodes as parsed by their drivers
+    // Views of the paths; none if a lock has an ACL of its own.
+    private final List<KeptView> views = new ArrayList<>(0);
+    private boolean isFirstUse; // whether the session uses all of these paths for the first time
+    private @Nullable ChildrenSnapshot made; // the queues, if the paths were created together with the nodes
+    private final List<ParentMaker> parents; // one for each path; none until a path was found to be missing
 
-    /** {@code holds} are the paths of nodes that the asking thread holds. */
+    /** {@code holds} are the paths of the nodes that the requesting thread holds. */
     CreateNodes(Requests requests, LockGroup group, Session session, List<String> holds) {
         this(requests, group, session, holds, new ArrayList<>(0));
     }
@@ -91,8 +93,8 @@ final class CreateNodes {
     }
 
     /**
-     * Tells each node which maker has made its path: if the node is never made, the cleaner deletes unused
-     * containers.
+     * Passes to each node the object that creates its path. If the node is never created, the cleaner asks that object
+     * for unused containers and deletes them.
      */
     private void nameParents() {
         for (int i = 0; i < parents.size(); i++) {
@@ -100,19 +102,19 @@ final class CreateNodes {
         }
     }
 
-    /** A create of new nodes for the same locks, with ids of their own. */
+    /** Returns a create of new nodes for the same locks. The new nodes have ids of their own. */
     CreateNodes anew() {
         return new CreateNodes(requests, group, session, holds, parents);
     }
 
-    /** Whether a node is known to have been made. As the nodes are made together, all of them were. */
+    /** Whether a node is known to have been created. If so, all of them were, as they are created together. */
     boolean hasNode() {
         return nodes.stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
     }
 
     /**
-     * The nodes as their drivers read them. To be called when their names are known, which then do not change any
-     * more.
+     * Returns the nodes as parsed by their drivers. Call only once the names of the nodes are known, which do not
+     * change after that.
      */
     List<LockNode> parsed() {
         List<LockNode> known = parsed;
@@ -122,12 +124,12 @@ final class CreateNodes {
             for (LockSpec spec : specs) {
                 known.add(spec.parseOwn(each.next().name()));
             }
-            parsed = known; // only when all are there: a driver may throw
+            parsed = known; // only when complete: a driver may throw
         }
         return known;
     }
 
-    /** The first node whose number is too near the end of its path's counter; null if there is none. */
+    /** Returns the first node whose number is too close to the end of its path's counter; null if there is none. */
     @Nullable
     OwnNode nodeNearTheEnd() {
         for (OwnNode node : nodes) {
@@ -141,8 +143,8 @@ final class CreateNodes {
     // ---- The create.
 
     /**
-     * Sends the create. The answer is noted in the nodes before it is passed on. Throws, and sends nothing, if the
-     * nodes would be too much for the session or for one request.
+     * Sends the create. The nodes record the answer before {@code done} gets it. Throws a {@link LockException}, and
+     * sends nothing, if the nodes exceed a limit of the session or of one request.
      */
     void send(Consumer<Answer<?>> done) {
         if (nodes.size() == 1) {
@@ -169,8 +171,8 @@ final class CreateNodes {
     }
 
     /**
-     * Counts the nodes, or refuses them: the server has to name all nodes of a session in one record when the session
-     * ends.
+     * Counts the nodes, or refuses them if there are too many: when a session ends, the server names all of its nodes
+     * in one record.
      */
     private void admit() {
         try {
@@ -187,7 +189,7 @@ final class CreateNodes {
         }
     }
 
-    /** Names the first path only, as there may be hundreds. */
+    /** Names only the first path, because there may be hundreds. */
     private String describe() {
         String first = nodes.get(0).lockPath();
         return nodes.size() == 1 ? first : first + " and " + (nodes.size() - 1) + " more";
@@ -211,9 +213,10 @@ final class CreateNodes {
     }
 
     /**
-     * Sends the create as a {@code multi}, even for one node. Because of the probe, ZooKeeper refuses it as a whole,
-     * without a trace, unless the client may also delete there. Some servers refuse writes before their turn, at the
-     * cost of the connection ({@code enableEagerACLCheck}); they do not do so with a {@code multi}.
+     * Sends the create as a {@code multi}, even for one node. Because of the probe, ZooKeeper refuses the {@code multi}
+     * as a whole, without a trace, unless the client may also delete below the path. Servers with
+     * {@code enableEagerACLCheck} refuse other writes before their turn, which costs the connection, but not a
+     * {@code multi}.
      */
     void sendTogether(Consumer<Answer<?>> done) {
         admit();
@@ -248,20 +251,23 @@ final class CreateNodes {
         List<OpResult> results = answer.value();
         long zxid = ((SetDataResult) results.get(nodes.size() + 1)).getStat().getMzxid();
         for (int i = 0; i < nodes.size(); i++) {
-            // Only the name: under a chroot the client does not take the chroot off the paths in these results.
+            // Only the name is used: under a chroot, ZooKeeper's client does not strip the chroot from these paths.
             nodes.get(i).created(LockPath.name(((CreateResult) results.get(i)).getPath()), zxid);
         }
         requests.made(nodes.get(0), zxid, newest);
-        noteInViews(1); // the probe
+        noteInViews(1); // counts the probe
     }
 
-    /** {@code more} is how many nodes the same request has created behind ours, below the first path. */
+    /**
+     * Records the created nodes in the views. {@code more} is how many nodes the same request has created after ours
+     * below the first path.
+     */
     private void noteInViews(int more) {
         for (int i = 0; i < views.size(); i++) {
             String name = nodes.get(i).name();
             views.get(i).onCreated(name, OwnNode.numberOf(name), i == 0 ? more : 0);
         }
-        if (isFirstUse && parents.isEmpty()) { // and the paths were not made for this request
+        if (isFirstUse && parents.isEmpty()) { // the paths existed already
             specs.forEach(spec -> session.newPaths().onThere(spec.path()));
         }
     }
@@ -278,11 +284,11 @@ final class CreateNodes {
         }
     }
 
-    // ---- Paths that are made together with the nodes.
+    // ---- Paths that are created together with the nodes.
 
     /**
-     * Whether the paths, if they are missing, are made by the same request as the nodes below them. A request that has
-     * begun to make them one by one goes on like that.
+     * Whether missing paths are created by the same request as the nodes below them. A request that has begun to create
+     * them one by one continues that way.
      */
     boolean mayMakePaths() {
         return parents.isEmpty()
@@ -292,7 +298,7 @@ final class CreateNodes {
                                 spec -> !spec.hasOwnAcl() && session.newPaths().isMadeWithNode(spec.path()));
     }
 
-    /** Whether the paths are probably missing. To be called after {@link #knowsQueues}. */
+    /** Whether the paths are probably missing. Call only after {@link #knowsQueues}. */
     boolean expectsNewPaths() {
         return isFirstUse
                 && specs.stream().allMatch(spec -> session.newPaths().isLikely(spec.path()))
@@ -301,7 +307,7 @@ final class CreateNodes {
 
     /**
      * Creates the paths and the nodes below them by one {@code multi}. It is refused, without a trace, if one of the
-     * paths is there. If it succeeds, nobody else stands in the queues, so no list is needed: they are {@link #made}.
+     * paths exists. If it succeeds, nobody else is in the queues, so no list is needed: the queues are {@link #made}.
      */
     void sendWithPaths(Consumer<Answer<?>> done) {
         admit();
@@ -313,7 +319,7 @@ final class CreateNodes {
             if (rules.get(i).isPresent()) {
                 byte[] rule = rules.get(i).get();
                 operations.add(Op.create(spec.path(), rule, spec.acl(), CreateMode.PERSISTENT));
-                operations.add(Op.setData(spec.path(), rule, 0)); // its answer tells the metadata of the path
+                operations.add(Op.setData(spec.path(), rule, 0)); // its answer includes the metadata of the path
             } else {
                 operations.add(Op.create(spec.path(), new byte[0], spec.acl(), CreateMode.CONTAINER));
             }
@@ -336,14 +342,14 @@ final class CreateNodes {
         });
     }
 
-    /** Notes the nodes, and the queues in which each of them is alone. */
+    /** Records the nodes, and the queues in which each of them is alone. */
     private void noteMade(List<Optional<byte[]>> rules, Iterator<OpResult> results) {
         List<ChildrenSnapshot> queues = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
             OpResult path = results.next();
             Stat stat = rules.get(i).isPresent()
                     ? ((SetDataResult) results.next()).getStat()
-                    : ((CreateResult) path).getStat(); // that of a container comes with the answer
+                    : ((CreateResult) path).getStat(); // the result for a container includes its metadata
             OwnNode node = nodes.get(i);
             node.created(LockPath.name(((CreateResult) results.next()).getPath()), stat.getMzxid());
             views.get(i).onMade(node.name(), OwnNode.numberOf(node.name()));
@@ -356,7 +362,7 @@ final class CreateNodes {
         made = ChildrenSnapshot.together(queues);
     }
 
-    /** The queues as they were when the paths were made. */
+    /** Returns the queues as they were when the paths were created. */
     ChildrenSnapshot made() {
         return Preconditions.checkNotNull(made, "paths not made");
     }
@@ -364,8 +370,8 @@ final class CreateNodes {
     // ---- What is known of the queues without a list.
 
     /**
-     * Whether the queues of all paths are known, so that no list is needed behind the create. To be called before the
-     * create is sent: a path that is used again is watched from now on, before what follows.
+     * Whether the queues of all paths are known, so that no list is needed after the create. Call before the create is
+     * sent: this begins to watch each path that is used again, and the watch has to precede the create.
      */
     boolean knowsQueues() {
         useViews();
@@ -373,7 +379,7 @@ final class CreateNodes {
     }
 
     private void useViews() {
-        if (views.isEmpty() && specs.stream().noneMatch(LockSpec::hasOwnAcl)) { // no event tells of a changed ACL
+        if (views.isEmpty() && specs.stream().noneMatch(LockSpec::hasOwnAcl)) { // no event reports a changed ACL
             specs.forEach(spec -> views.add(session.keptViews().use(spec.path())));
             isFirstUse = views.stream().allMatch(KeptView::isNew);
         }
@@ -390,14 +396,14 @@ final class CreateNodes {
         return !views.isEmpty();
     }
 
-    /** The queues, if they are known without a list. */
+    /** Returns the queues. Call only if they are known without a list. */
     ChildrenSnapshot known() {
         return ChildrenSnapshot.together(views.stream()
                 .map(view -> view.queue(session.lists().answers()))
                 .toList());
     }
 
-    /** Keeps what a list has shown that was taken after the create. */
+    /** Updates the views by a list that was taken after the create. */
     void keep(ChildrenSnapshot list) {
         for (int i = 0; i < views.size() && list.code() == Code.OK; i++) {
             views.get(i).onListed(list, nodes.get(i).name());
@@ -406,7 +412,7 @@ final class CreateNodes {
 
     // ---- The paths.
 
-    /** Makes the path of one lock. What was found out about the ACL of an earlier path is forgotten. */
+    /** Creates the path of one lock. Forgets what is known of the ACL of an earlier node at this path. */
     void makePath(int index, Consumer<Answer<?>> done) {
         if (parents.isEmpty()) {
             specs.forEach(spec -> parents.add(new ParentMaker(session, spec.acl())));
@@ -417,7 +423,7 @@ final class CreateNodes {
         parents.get(index).make(spec.path(), spec.initialRule(), done);
     }
 
-    /** Whether it is known that the client has the rights that the locks' own ACLs name. */
+    /** Whether the client is known to have the rights that the locks' own ACLs grant. */
     boolean knowsRights() {
         for (LockSpec spec : specs) {
             if (!session.checkedAcls().knows(spec)) {
@@ -427,7 +433,7 @@ final class CreateNodes {
         return true;
     }
 
-    /** Whether the paths in this list are the very ones whose ACLs were found right. */
+    /** Whether the paths in this list are the ones whose ACLs were found to be right, unchanged since then. */
     boolean isAsChecked(ChildrenSnapshot list) {
         for (LockSpec spec : specs) {
             if (!session.checkedAcls().isAsChecked(spec, list.stat(spec.path()))) {
@@ -438,7 +444,8 @@ final class CreateNodes {
     }
 
     /**
-     * Compares the ACL of each path that is to have one of its own with that of our node, which was created with it.
+     * Compares the ACL of each path that should have its own with the ACL of our node, which was created with the
+     * lock's ACL.
      */
     void checkAcls(Consumer<Answer<Optional<LockAccessException>>> done) {
         for (int i = 0; i < nodes.size(); i++) {
@@ -451,7 +458,7 @@ final class CreateNodes {
 
     // ---- What became of a create that got no answer.
 
-    /** Notes the names of our nodes that this list shows, and returns the nodes that it does not show. */
+    /** Records the names of our nodes that this list shows. Returns the nodes that it does not show. */
     List<OwnNode> noteFound(ChildrenSnapshot list) {
         List<OwnNode> missing = new ArrayList<>();
         for (OwnNode node : nodes) {
@@ -464,8 +471,9 @@ final class CreateNodes {
     }
 
     /**
-     * Reads the nodes. Answers NONODE if one of them is not there, or does not belong to this session. A failure of
-     * another kind takes precedence, because then it is not known whether a node is there.
+     * Reads the nodes to find out whether they are ours. Answers NONODE if one of them does not exist or belongs to
+     * another session. A failure of another kind takes precedence, because then it is not known whether the node
+     * exists.
      */
     void claim(Consumer<Answer<?>> done) {
         List<Answer<?>> answers = new ArrayList<>();

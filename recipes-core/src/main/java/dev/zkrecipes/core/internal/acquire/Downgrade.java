@@ -20,13 +20,13 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 
 /**
- * The request for the shared mode of a lock by the holder of its exclusive mode. One {@code multi} checks that the
- * exclusive node exists and creates the shared one with the same number. At that place, no node is in front that was
- * not in front of the exclusive one. So the request is granted at once, and no request that waits behind is let in
+ * A request for the shared mode of a lock by the holder of its exclusive mode. One {@code multi} checks that the
+ * exclusive node exists and creates the shared node with the same number. No node is in front of that place that was
+ * not in front of the exclusive node. So the request is granted at once, and no request that waits behind it gets in
  * between. If the exclusive hold is lost, nothing is created.
  *
- * <p>The name of the shared node is unique, and no other client makes a node of that name. So if the answer is lost,
- * the same request is sent again; if the node exists then, an earlier attempt has made it. Confined to the engine
+ * <p>The name of the shared node is unique, and no other client creates a node of that name. So if the answer is lost,
+ * the same request is sent again; if the node exists then, an earlier attempt has created it. Confined to the engine
  * thread, except for the methods that callers use.
  */
 public final class Downgrade extends Acquisition {
@@ -39,9 +39,9 @@ public final class Downgrade extends Acquisition {
 
     private final LockSpec spec;
     private final HeldNode exclusive;
-    private final Session session; // that of the exclusive node; there can be no other
+    private final Session session; // the session of the exclusive node, which no other can replace
     private final OwnNode node;
-    private boolean sent; // whether an attempt was sent, so that the node may exist
+    private boolean sent; // whether a create was sent, so that the node may exist
 
     public Downgrade(Requests requests, LockSpec spec, HeldNode exclusive, Mode mode) {
         super(requests, LockGroup.of(spec), mode, Step.STARTING, Step.PAUSED);
@@ -52,7 +52,7 @@ public final class Downgrade extends Acquisition {
                 OwnNode.atPlaceOf(exclusive.node(), spec, requests.scheduler().random());
     }
 
-    /** Begins in the session of the exclusive node, which may have ended. */
+    /** Begins in the session of the exclusive node. Fails if that session has ended. */
     @Override
     void start() {
         if (session.isEnded()) {
@@ -79,8 +79,8 @@ public final class Downgrade extends Acquisition {
             node.sentAgain();
         }
         sent = true;
-        // There is no limit for this node: the exclusive one leaves soon, and its holder must not be refused for want
-        // of room.
+        // The limit of the session is not checked for this node: the exclusive node will be gone soon, and its holder
+        // must not be refused because room is missing.
         node.count();
         long sentAt = requests.scheduler().nanoTime();
         List<Op> operations = List.of(
@@ -97,7 +97,9 @@ public final class Downgrade extends Acquisition {
         });
     }
 
-    /** Notes what is known of the node. Its fencing token is that of the exclusive node, as the hold goes on. */
+    /**
+     * Records what is known of the node. Its fencing token is that of the exclusive node, because the hold continues.
+     */
     private void note(Answer<List<OpResult>> answer, long sentAt) {
         if (answer.isOk()) {
             session.committed(sentAt);
@@ -105,7 +107,7 @@ public final class Downgrade extends Acquisition {
         if (answer.isOk() || answer.code() == Code.NODEEXISTS) {
             node.created(LockPath.name(node.prefix()), exclusive.node().czxid());
         } else if (node.existence() == OwnNode.Existence.IN_FLIGHT) {
-            // Only for the first attempt: the refusal of a later one does not tell what became of the first.
+            // Only for the first attempt: a refusal of a later one does not show the outcome of the first.
             node.failed(answer.code());
         }
     }
@@ -124,7 +126,7 @@ public final class Downgrade extends Acquisition {
 
     private void grant() {
         exclusive.requireNotLost();
-        // The shared hold may last as long as was left to the exclusive one.
+        // The shared hold may last for the time that was left to the exclusive one.
         HoldLimit left = HoldLimit.withEndOf(exclusive.limit());
         HeldNode shared = new HeldNode(spec, node, left, requests.scheduler(), requests.cleaner);
         shared.limitTime();
@@ -132,7 +134,7 @@ public final class Downgrade extends Acquisition {
         endAsGranted(Grant.of(shared));
     }
 
-    /** Both nodes go with the session, so the exclusive hold is lost, too. */
+    /** Fails the request. Both nodes are deleted with the session, so the exclusive hold is lost, too. */
     @Override
     protected void onSessionEnded(State how) {
         exclusive.lose("the ZooKeeper session has ended (" + how + ")");

@@ -25,49 +25,52 @@ import org.jspecify.annotations.Nullable;
  * The place of one of our nodes in a {@link QueueView}, for the request that waits with the node. Confined to the
  * engine thread.
  *
- * <p><b>What is watched.</b> A request watches the nodes that its driver waits for. Other nodes in front may go
- * without our knowing. So when the watched nodes are gone and the driver names others, the request is in doubt and
- * takes a list, which costs less than trying the nodes one by one. Our own node is watched at once if the request is
- * next in line, since only then can a deletion be a grant; otherwise it is watched after a while.
+ * <p><b>What is watched.</b> A request watches the nodes that its driver waits for. Other nodes in front may be deleted
+ * unnoticed. So when the watched nodes are gone and the driver names others, the request is in doubt and requests a
+ * list, which costs less than trying the nodes one by one. Our own node is watched at once if the request is next in
+ * line, because only then can a deletion grant it; otherwise it is watched after a while.
  *
- * <p><b>Behind another waiter.</b> Where requests are served in order, a request right behind a waiting one watches
- * what that one waits for, and not the waiting one itself. When those nodes are gone, the one in front is granted.
- * While it holds, our request prepares: it watches its own node and the one in front, and takes a list if more nodes
- * were in front than are accounted for. So the next deletion is a grant, with no list between the two. This decides
- * when something is sent, never what is granted: the nodes that are watched block our request, too, whatever the one
- * in front does.
+ * <p><b>Behind another waiter.</b> Where requests are served in order, a request directly behind a waiting one watches
+ * the nodes that its neighbour waits for, and not the neighbour itself. When those nodes are gone, the neighbour is
+ * granted. While the neighbour holds the lock, our request prepares: it watches its own node and the neighbour, and
+ * requests a list if more nodes were in front than are accounted for. So the next deletion grants it, with no list in
+ * between. Preparing affects only when requests are sent, never what is granted: the watched nodes block our request as
+ * well, whatever the neighbour does.
  */
 final class QueuePlace {
 
     /** A request that waits in the queue of a path. */
     interface Waiter {
-        /** The driver grants the place, as of the last known queue; told again when our own node is found to stand. */
+        /**
+         * Called when the driver grants the place, as of the last known queue, and again when our own node is found to
+         * exist.
+         */
         void onTurn();
 
-        /** Our own node is gone: somebody has deleted it. */
+        /** Called when our own node is gone, because somebody has deleted it. */
         void onVanished();
 
-        /** Something has changed, and only a new list shows what that means. */
+        /** Called when something has changed, and only a new list shows what that means. */
         void onDoubt();
 
-        /** Runs a part of the request's work; an exception from it fails the request. */
+        /** Runs a part of the request's work. An exception in it fails the request. */
         void guard(Runnable work);
 
-        /** The request cannot be granted, and leaves. */
+        /** Ends the request, which cannot be granted, with an error. The request leaves the queue. */
         void fail(LockException why);
     }
 
     private final QueueView view;
     private final Session session;
-    private final QueueView.ServingOrder order; // in which the place is served
+    private final QueueView.ServingOrder order; // determines when the place is served
     private final LockSpec spec;
     private final OwnNode node;
-    final LockNode self; // the node as the driver reads it
+    final LockNode self; // the node as parsed by the driver
     final Waiter waiter;
     private final OwnNodeWatch ownWatch;
     private boolean granted; // see isGranted()
     private boolean ownIsWatched;
-    private boolean isBehindWaiter; // whether it watches what the waiter in front waits for
+    private boolean isBehindWaiter; // whether the watched nodes are those that the waiter in front waits for
     private @Nullable Timer untilOwnIsWatched;
 
     QueuePlace(
@@ -83,8 +86,8 @@ final class QueuePlace {
     }
 
     /**
-     * Begins to watch the rule. Our own node is watched after a while only, so that a short wait does not cost that
-     * much.
+     * Begins to watch the rule, if it is shared. Our own node is watched only after a while, so that a short wait costs
+     * less.
      */
     void watch() {
         untilOwnIsWatched = session.afterAWhile(() -> waiter.guard(this::watchOwnNode));
@@ -94,11 +97,11 @@ final class QueuePlace {
     }
 
     /**
-     * Joins the order: decides at once if it is this place's turn, and otherwise when it becomes its turn.
-     * {@code decided} is the decision of the driver on {@code list}.
+     * Joins the serving order. If the place is first, decides at once; otherwise, decides when it becomes first.
+     * {@code decided} is the driver's decision on {@code list}.
      */
     void enter(ChildrenSnapshot list, Decision decided) {
-        // Even if it was granted: under a changed rule, an earlier grant may no longer hold.
+        // Even if the place was granted: under a changed rule, an earlier grant may no longer hold.
         granted = false;
         order.join(this);
         if (order.isFirst(this) && isGrantedOrWatches(view.isAsIn(list) ? decided : decision(), true)) {
@@ -107,9 +110,9 @@ final class QueuePlace {
     }
 
     /**
-     * The request does not wait here any more. The watch of its node stays until the node is gone: to drop it would
-     * cost a request, and the next place may wait for this very node. When it is gone, {@code whenNodeIsGone} runs,
-     * if the session lives.
+     * Leaves the queue, because the request no longer waits here. The watch of the node stays until the node is gone:
+     * dropping it would cost a request, and the next place may wait for this very node. When the node is gone and the
+     * session is alive, {@code whenNodeIsGone} runs.
      */
     void leave(Runnable whenNodeIsGone) {
         if (view.places.remove(this)) {
@@ -125,19 +128,19 @@ final class QueuePlace {
     // ---- What the request wants to know.
 
     /**
-     * Whether the driver has granted this place, as of the last known queue. A grant counts until the next
+     * Whether the driver has granted this place, as of the last known queue. A grant lasts until the next
      * {@link #enter}.
      */
     boolean isGranted() {
         return granted;
     }
 
-    /** Whether our node is known to have existed after every change that is known. */
+    /** Whether our node is known to have existed after every known change. */
     boolean isStanding() {
         return session.watches().tellsDeletionOf(node.path()) && isInOrder();
     }
 
-    /** Whether that will be known without another request: our node is about to be watched. */
+    /** Whether {@link #isStanding} will be true without another request, because our node is about to be watched. */
     boolean isAboutToStand() {
         return session.watches().asksForDeletionOf(node.path()) && isInOrder();
     }
@@ -147,21 +150,21 @@ final class QueuePlace {
     }
 
     /**
-     * Whether a node may have appeared in front since the list was taken, and would keep this one from being granted.
+     * Whether a node may have appeared in front since the list was taken that would keep this place from being granted.
      */
     boolean mayHaveNewNodeInFront() {
         Optional<LockNode> inFront = spec.nodeInFrontOf(self);
         return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
     }
 
-    /** Whether no other node is known below the path. */
+    /** Whether no other node is known to exist below the path. */
     boolean isAlone() {
         return view.hasOneNode();
     }
 
     // ---- Decide.
 
-    /** Decides again, since something has changed. */
+    /** Decides again, because something has changed. */
     void decide() {
         waiter.guard(() -> {
             if (isGrantedOrWatches(decision(), false)) {
@@ -171,7 +174,8 @@ final class QueuePlace {
     }
 
     /**
-     * Asks the driver. If our own node is not in the queue any more, the place waits for its own watch to tell that.
+     * Returns the decision of the driver. If our own node is no longer in the queue, the place waits for its own watch
+     * to report that.
      */
     private Decision decision() {
         Decision decision = view.queue(spec).decideOnOwn(self);
@@ -179,16 +183,16 @@ final class QueuePlace {
     }
 
     /**
-     * Follows a decision: leaves the order if the place is granted, and otherwise watches what it waits for.
-     * {@code fresh} means that the list was taken just now, so that no node in it can have gone unnoticed. Returns
-     * whether it is granted.
+     * Follows a decision: leaves the serving order if the place is granted, and otherwise watches the nodes that it
+     * waits for. {@code fresh} means that the list was taken just now, so that no node in it can have been deleted
+     * unnoticed. Returns whether the place is granted.
      */
     private boolean isGrantedOrWatches(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
             throw new LockRefusedException("the lock " + view.path + " refuses this request: " + never.reason());
         } else if (decision instanceof Decision.WaitFor wait) {
             LockQueue queue = view.queue(spec);
-            if (queue.contains(self)) { // otherwise it is gone: its own watch tells, now or when it is set
+            if (queue.contains(self)) { // otherwise our node is gone, which its own watch reports
                 await(wait.nodes(), queue, fresh);
             }
         } else {
@@ -199,17 +203,17 @@ final class QueuePlace {
     }
 
     /**
-     * Watches what keeps the place from being granted, or puts the request in doubt. The driver waits for the
-     * {@code blocking} nodes.
+     * Watches what keeps the place from being granted, or puts the request in doubt. {@code blocking} are the nodes for
+     * which the driver waits.
      */
     private void await(List<LockNode> blocking, LockQueue queue, boolean fresh) {
         List<LockNode> blockingBoth = mayPrepare() ? queue.blockingNeighbourToo(self, blocking) : List.of();
-        // True if the nodes that both places waited for are gone, so that the place in front has its turn now.
+        // True if the nodes for which both places waited are gone, so that the place in front is granted now.
         boolean prepares = !fresh && isBehindWaiter;
         isBehindWaiter = !blockingBoth.isEmpty();
         List<LockNode> next = isBehindWaiter ? blockingBoth : blocking;
-        // True if nothing can have gone unnoticed, or if that does not matter because the deletion of the next nodes
-        // is a grant.
+        // True if no deletion can have gone unnoticed, or if that does not matter because the deletion of the next
+        // nodes grants the request.
         boolean isKnown =
                 fresh || order.hearsOf(next) || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
         if (isKnown) {
@@ -217,13 +221,13 @@ final class QueuePlace {
             return;
         }
         if (prepares) {
-            isBehindWaiter = false; // to prepare once is enough
+            isBehindWaiter = false; // preparing once is enough
             watch(blocking, true);
         }
         waiter.onDoubt();
     }
 
-    /** Whether a deletion alone can be a grant. Where nodes may appear in front, a grant takes a list anyway. */
+    /** Whether a deletion alone can grant the request. Where nodes may appear in front, a grant needs a list anyway. */
     private boolean mayPrepare() {
         return spec.isFifo() && spec.nodeInFrontOf(self).isEmpty();
     }
@@ -232,7 +236,7 @@ final class QueuePlace {
 
     private void watch(List<LockNode> next, boolean ownToo) {
         if (ownToo) {
-            watchOwnNode(); // first: so its end is known before that of any other
+            watchOwnNode(); // first, so that its deletion is known before that of any other node
         }
         order.watch(next);
     }
@@ -252,16 +256,16 @@ final class QueuePlace {
         }
     }
 
-    /** Watches a node of ours: first for the request that waits with it, then for its holder. */
+    /** The watch of a node of ours: it serves the request that waits with the node, and then the holder. */
     private static final class OwnNodeWatch implements WatchRegistry.Subscriber {
-        private @Nullable QueuePlace place; // null once the request does not wait any more
+        private @Nullable QueuePlace place; // null once the request no longer waits
         private Runnable whenGone = () -> {};
 
         OwnNodeWatch(QueuePlace place) {
             this.place = place;
         }
 
-        /** Forgets the request, which may be much larger than what outlives it. */
+        /** Drops the reference to the request, which may be much larger than what outlives it. */
         void leave(Runnable whenNodeIsGone) {
             place = null;
             whenGone = whenNodeIsGone;

@@ -28,33 +28,33 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The queue of one lock path as one session sees it, and the requests of this client that wait in it. What is seen is
- * the last list, less the nodes that are known to be gone since. Each request has a {@link QueuePlace}, and a
- * {@link ServingOrder} says for which place to decide.
+ * The queue of one lock path as one session sees it, and the requests of this client that wait in it. The view is the
+ * last list, less the nodes that are known to be gone since then. Each request has a {@link QueuePlace}, and a
+ * {@link ServingOrder} determines for which place to decide.
  *
- * <p><b>Why a deletion is as good as a list.</b> New nodes come only behind those that were listed (but see
- * {@link QueuePlace#mayHaveNewNodeInFront}). So what is left of the list may show too many nodes in front of ours,
- * never too few. By the first law of drivers, what is granted with too many nodes in front is granted with fewer. The
- * end of our own node is known first: our node is watched before any predecessor is, and the events of one connection
- * arrive in the order of the changes. After a reconnect they do not, since the server goes through the watches in any
- * order. They are not complete, either, once an event was found to be missing. So until the next list was taken after
- * that, what is seen here is not {@linkplain #isInOrder in order}.
+ * <p><b>Why a deletion is as good as a list.</b> New nodes are added only behind those that were listed (but see
+ * {@link QueuePlace#mayHaveNewNodeInFront}). So the view may show too many nodes in front of ours, never too few. By
+ * the first law of drivers, a request that is granted with too many nodes in front is also granted with fewer. The
+ * deletion of our own node is not missed: a request is granted without a list only while its node is watched, and the
+ * events of one connection arrive in the order of the changes.
  *
- * <p>Confined to the engine thread.
+ * <p>That order is lost in two cases. After a reconnect, the server goes through the watches in any order. Once an
+ * event was found to be missing, others may be missing, too. Until the next list was taken after that, the view is not
+ * {@linkplain #isInOrder in order}, and a deletion alone grants nothing.
  */
 final class QueueView implements WatchRegistry.Subscriber {
 
     final Session session;
     final String path;
     private final NodeCleaner cleaner;
-    private final Runnable onEmpty; // when nobody waits here any more
+    private final Runnable onEmpty; // runs when nobody waits here any more
     final Set<QueuePlace> places = new LinkedHashSet<>();
     private final ServingOrder servedInOrder = new ServingOrder(); // shared by the places of FIFO drivers
-    private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less what is gone
-    private final Set<String> goneSince = new HashSet<>(); // names in the list whose nodes are gone
+    private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // by driver; without the nodes that are gone
+    private final Set<String> goneSince = new HashSet<>(); // names of listed nodes that are gone
     private ChildrenSnapshot list;
-    private int listedIn; // what Session.order() was when the list was taken
-    private long decidedBy = -1; // the mzxid of the rule, once a list had one
+    private int listedIn; // Session.order() when the list was taken
+    private long decidedBy = -1; // mzxid of the last listed rule; negative before the first
     private boolean watchesRule;
 
     /** Begins with a list that was taken just now. {@code onEmpty} runs when nobody waits here any more. */
@@ -71,7 +71,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     // ---- What is seen.
 
     /**
-     * Takes over a list, unless the one here is later. An older list may lack a node that waits here, which would
+     * Replaces the list, unless the present one is later. An older list may lack a node that waits here, which would
      * then never be woken.
      */
     void accept(ChildrenSnapshot taken) {
@@ -85,12 +85,12 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
     }
 
-    /** Whether this list is all that is known here. */
+    /** Whether this is the present list, and no node in it is known to be gone. */
     boolean isAsIn(ChildrenSnapshot taken) {
         return list == taken && goneSince.isEmpty();
     }
 
-    /** The queue as the driver of this lock sees it. */
+    /** Returns the queue as the driver of this lock sees it. */
     LockQueue queue(LockSpec spec) {
         LockQueue known = queues.get(spec.driver());
         if (known == null) {
@@ -100,7 +100,7 @@ final class QueueView implements WatchRegistry.Subscriber {
         return known;
     }
 
-    /** A node of the list is gone. */
+    /** Records that a listed node is gone. */
     private void noteGone(String name) {
         goneSince.add(name);
         queues.values().forEach(queue -> queue.remove(name));
@@ -113,13 +113,13 @@ final class QueueView implements WatchRegistry.Subscriber {
         return session.isConnected() && listedIn == session.order() && knowsRule;
     }
 
-    /** Whether the end of this node would be heard of: it is one of this session, or it is watched. */
+    /** Whether the deletion of this node would be noticed, because the node belongs to this session or is watched. */
     boolean isKnownToStand(LockNode other) {
         return session.nodes().has(NodeId.in(other.name()))
                 || session.watches().tellsDeletionOf(LockPath.child(path, other.name()));
     }
 
-    /** Whether there is only one node below the path, as far as is known. */
+    /** Whether exactly one node is known to exist below the path. */
     boolean hasOneNode() {
         return list.names(path).stream()
                         .filter(name -> !goneSince.contains(name))
@@ -135,7 +135,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     // ---- The requests that wait.
 
     /**
-     * Gives a node of ours, which is in the list, a place here. The place has to {@linkplain QueuePlace#watch watch}
+     * Creates a place for a node of ours, which is in the list. The place has to {@linkplain QueuePlace#watch watch}
      * before it enters.
      */
     QueuePlace place(LockSpec spec, OwnNode node, LockNode self, QueuePlace.Waiter waiter) {
@@ -146,7 +146,7 @@ final class QueueView implements WatchRegistry.Subscriber {
     }
 
     /**
-     * Ends the view when nobody waits here any more. The watch of the rule stays a while: the next waiter may come
+     * Ends the view if nobody waits here any more. The watch of the rule stays for a while: the next waiter may come
      * soon, and would have to set it again.
      */
     void endIfEmpty() {
@@ -169,8 +169,8 @@ final class QueueView implements WatchRegistry.Subscriber {
     }
 
     /**
-     * Notes the rule of the list. If it differs from the last one, all requests are in doubt. A list that was taken
-     * for requests without a shared rule brings no rule, and changes nothing.
+     * Records the rule of the list. If it differs from the last one, puts all requests in doubt. A list that was taken
+     * for requests without a shared rule has no rule, and changes nothing.
      */
     private void noteRule() {
         long before = decidedBy;
@@ -180,13 +180,14 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
     }
 
-    /** Puts all requests in doubt. Each of them may leave at once, so this goes through a copy. */
+    /** Puts all requests in doubt. Iterates over a copy, because each of them may leave at once. */
     private void putInDoubt() {
         List.copyOf(places).forEach(place -> place.waiter.onDoubt());
     }
 
     /**
-     * The watch of the rule has read it. If it differs from the one by which the drivers decided, all are in doubt.
+     * Called when the watch has read the rule. If that differs from the rule by which the drivers decided, puts all
+     * requests in doubt.
      */
     @Override
     public void onRead(String rulePath, Content content) {
@@ -195,14 +196,14 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
     }
 
-    /** The path is gone, and so are our nodes: their own watches tell. */
+    /** Called when the path is gone. Our nodes are gone as well, which their own watches report. */
     @Override
     public void onGone(String rulePath) {
         watchesRule = false;
     }
 
     /**
-     * Each request gets an error of its own, because the thread that hears of it puts its stack trace into the error.
+     * Fails all requests. Each gets an exception of its own, because the thread that receives it adds its stack trace.
      */
     @Override
     public void onRefused(String rulePath, Answer<?> answer) {
@@ -213,16 +214,16 @@ final class QueueView implements WatchRegistry.Subscriber {
 
     /**
      * The places that are served one after another. Drivers that serve in order
-     * ({@link dev.zkrecipes.core.spi.FifoDriver}) grant none before the first, so only the first is decided for and
-     * has its predecessors watched. All places of such drivers share one order. Each request under another driver has
-     * an order of its own.
+     * ({@link dev.zkrecipes.core.spi.FifoDriver}) grant no place before the first. So only the first place is decided
+     * for, and only its predecessors are watched. All places of such drivers share one order. Each place of another
+     * driver has an order of its own.
      *
-     * <p>Each deletion of a predecessor arrives in {@link #onGone(String)}, from which the driver is asked again.
+     * <p>The deletion of a watched predecessor arrives in {@link #onGone(String)}, which asks the driver again.
      */
     final class ServingOrder implements WatchRegistry.Subscriber {
         private final TreeMap<LockNode, QueuePlace> waiting = new TreeMap<>();
-        private final Set<String> watched = new HashSet<>(); // names of the nodes that the first waits for
-        private boolean advancing; // whether the loop in advance() is at work
+        private final Set<String> watched = new HashSet<>(); // names of the nodes that the first place waits for
+        private boolean advancing; // whether the loop in advance() is running
 
         // ---- The places.
 
@@ -230,7 +231,7 @@ final class QueueView implements WatchRegistry.Subscriber {
             waiting.put(place.self, place);
         }
 
-        /** Returns whether the place waited here. */
+        /** Removes the place. Returns whether it was waiting here. */
         boolean leave(QueuePlace place) {
             return waiting.remove(place.self, place);
         }
@@ -242,7 +243,7 @@ final class QueueView implements WatchRegistry.Subscriber {
         /** Decides for the first place. If it leaves, decides for the next one, and so on. */
         void advance() {
             if (advancing) {
-                return; // the loop below continues with the new first
+                return; // the loop below continues with the new first place
             }
             advancing = true;
             try {
@@ -253,7 +254,7 @@ final class QueueView implements WatchRegistry.Subscriber {
                         return;
                     }
                 }
-                watch(List.of()); // not before: the next in line often waits for the same nodes
+                watch(List.of()); // not earlier: the next in line often waits for the same nodes
             } finally {
                 advancing = false;
             }
@@ -261,7 +262,7 @@ final class QueueView implements WatchRegistry.Subscriber {
 
         // ---- The nodes that the first waits for.
 
-        /** Whether the end of each of these nodes would be heard of. */
+        /** Whether the deletion of each of these nodes would be noticed. */
         boolean hearsOf(List<LockNode> nodes) {
             for (LockNode node : nodes) {
                 if (!watched.contains(node.name()) && !isKnownToStand(node)) {
@@ -272,8 +273,8 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
 
         /**
-         * Watches these nodes and no others. The next place usually waits for most of the nodes that are watched
-         * already, so only the difference is sent.
+         * Watches exactly these nodes. The next place usually waits for most of the nodes that are already watched, so
+         * only the difference is sent.
          */
         void watch(List<LockNode> next) {
             for (LockNode node : next) {
@@ -306,7 +307,7 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
 
         /**
-         * Tells the first place that a node is gone. An exception on the way fails only the request of that place.
+         * Notifies the first place that a node is gone. An exception on the way fails only the request of that place.
          */
         private void tellFirstOfEnd(String nodePath) {
             if (!waiting.isEmpty()) {
@@ -316,9 +317,10 @@ final class QueueView implements WatchRegistry.Subscriber {
         }
 
         /**
-         * A node that was waited for is gone. If it belongs to this session, that may be the end of the session,
-         * which deletes its nodes in any order: ours may be gone as well. Then the answer to a request of the session
-         * is awaited, which shows that the session lives; whoever holds the node, or deletes it, hears of it at once.
+         * Handles the deletion of a node that the first place waited for. If the node belongs to this session, the
+         * deletion may be due to the end of the session, which deletes its nodes in any order: ours may be gone as
+         * well. Then the place waits for the answer to a request of this session, which shows that the session is
+         * alive. Whoever holds or deletes the node is notified at once.
          */
         private void onGone(QueuePlace first, String nodePath) {
             String name = LockPath.name(nodePath);

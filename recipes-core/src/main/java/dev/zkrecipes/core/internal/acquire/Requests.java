@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the requests of one client share, and which of them are under way. Thread-safe, except for what is said to
- * belong to the engine thread.
+ * What the requests of one client share, and which of them are under way. Thread-safe, except where a method says that
+ * it is confined to the engine thread.
  */
 public final class Requests {
     private record QueueKey(Session session, String path) {}
@@ -45,19 +45,20 @@ public final class Requests {
     private final SessionSource sessions;
     final NodeCleaner cleaner;
     private final Pauses pauses;
-    private final byte[] nodeData; // what nodes carry, unless the options of a lock say otherwise
-    final String rootName; // what messages call the node that all paths are below
+    private final byte[] nodeData; // the data of nodes, unless the options of a lock name another label
+    final String rootName; // how messages name the node that is above all paths
     private final Function<String, LockException> notConnected;
-    private final Map<QueueKey, QueueView> queues = new HashMap<>(); // those that requests wait in
+    private final Map<QueueKey, QueueView> queues = new HashMap<>(); // the queues in which requests wait
     private final Set<SessionTask> open = ConcurrentHashMap.newKeySet(); // requests that are under way
     private final Set<Runnable> questions = ConcurrentHashMap.newKeySet(); // each fails an awaited answer
     private volatile boolean closed;
-    private volatile @Nullable Throwable failure; // why the client has ended itself, if it has
-    private long newest; // the last transaction that made a node of this client; on the engine thread
+    private volatile @Nullable Throwable failure; // why the client has ended itself; null if it has not
+    // The zxid of the latest transaction that created a node of this client. Confined to the engine thread.
+    private long newest;
 
     /**
-     * {@code rootName} names the node that all paths are below, in messages. {@code notConnected} makes the error
-     * that tells of a missing connection; its argument is what follows from that.
+     * {@code rootName} is how messages name the node that is above all paths. {@code notConnected} creates the
+     * exception that reports a missing connection; its argument says what follows from that.
      */
     public Requests(
             EngineScheduler scheduler,
@@ -76,16 +77,18 @@ public final class Requests {
         this.notConnected = notConnected;
     }
 
-    /** The last transaction that made a node of this client. On the engine thread. */
+    /**
+     * Returns the zxid of the latest transaction that created a node of this client. Call only on the engine thread.
+     */
     long newest() {
         return newest;
     }
 
     /**
-     * Notes that a node was made by the transaction {@code zxid}, from which its fencing token is made.
-     * {@code newestBefore} is what {@link #newest()} was when the create was sent. Whatever is made later has a greater
-     * number, unless the servers have forgotten something. If they have, tokens begin below the old ones, and the log
-     * says so. On the engine thread.
+     * Records that a node was created by the transaction {@code zxid}, from which its fencing token is derived.
+     * {@code newestBefore} is what {@link #newest()} was when the create was sent. A later create has a greater zxid,
+     * unless the servers have lost data. In that case, new tokens are lower than the old ones, and a warning is logged.
+     * Call only on the engine thread.
      */
     void made(OwnNode node, long zxid, long newestBefore) {
         if (zxid <= newestBefore) {
@@ -116,9 +119,9 @@ public final class Requests {
     }
 
     /**
-     * The data of a lock's nodes: the owner label that the options of the lock name, otherwise the one in
-     * {@code ofAll}, the options of what the lock is acquired with, otherwise the client's. {@code holds} names
-     * the nodes that the asking thread holds. No copy is made, as nobody changes the data.
+     * Returns the data for a lock's nodes: the owner label in the options of the lock, or else the one in
+     * {@code ofAll}, the options of the whole request, or else the client's. {@code holds} are the nodes that the
+     * requesting thread holds. The data is not copied, because nobody changes it.
      */
     byte[] nodeData(LockSpec spec, LockOptions ofAll, List<String> holds) {
         Optional<String> label = spec.options().ownerLabel().or(ofAll::ownerLabel);
@@ -126,14 +129,16 @@ public final class Requests {
         return holds.isEmpty() ? data : OwnerLabel.withHolds(data, holds);
     }
 
-    /** An error that tells of the missing connection and of what follows from that. Any thread. */
+    /**
+     * Returns an exception that reports the missing connection and what follows from it. May be called from any thread.
+     */
     public LockException notConnected(String consequence) {
         return notConnected.apply(consequence);
     }
 
     /**
-     * Tells the requests that wait on these paths in this session of a list that was taken just now. On the engine
-     * thread.
+     * Passes a list that was taken just now to the requests that wait on these paths in this session. Call only on the
+     * engine thread.
      */
     void tell(Session session, List<String> paths, ChildrenSnapshot list) {
         for (String path : paths) {
@@ -145,8 +150,8 @@ public final class Requests {
     }
 
     /**
-     * The queue of a path, for a request that is to wait in it. It begins with this list if nobody waits there yet.
-     * On the engine thread.
+     * Returns the queue of a path, for a request that is about to wait in it. The queue begins with this list if nobody
+     * waits in it yet. Call only on the engine thread.
      */
     QueueView queue(Session session, String path, ChildrenSnapshot list) {
         QueueKey key = new QueueKey(session, path);
@@ -155,8 +160,8 @@ public final class Requests {
     }
 
     /**
-     * Lets a request begin, unless the client has ended; returns whether it may. The request is added before the
-     * look, so that an end of the client finds it, or is seen here.
+     * Lets a request begin, unless the client has ended. Returns whether it may begin. The request is added before
+     * {@code closed} is read, so that the end of the client either finds the request or is seen here.
      */
     public boolean enter(SessionTask request) {
         open.add(request);
@@ -179,7 +184,7 @@ public final class Requests {
         Runnable end = () -> question.completeExceptionally(closedFor(lockPath));
         questions.add(end);
         Completion.on(question, (answer, thrown) -> questions.remove(end));
-        // Checked after the addition: the end of the client either finds the question, or is seen here.
+        // Read after the question was added, so that the end of the client either finds the question or is seen here.
         if (closed) {
             end.run();
         }
@@ -191,15 +196,15 @@ public final class Requests {
         }
     }
 
-    /** From now on no request begins. Every question fails. */
+    /** Refuses all further requests, and fails all registered questions. */
     public void close() {
         closed = true;
         questions.forEach(Runnable::run);
     }
 
     /**
-     * From now on no request begins, because of what has ended the client. Returns whether this is the first such
-     * cause.
+     * Refuses all further requests, because of an error that has ended the client. Returns whether this is the first
+     * such error.
      */
     public boolean closeBecauseOf(Throwable cause) {
         boolean isNew = failure == null;
@@ -209,21 +214,24 @@ public final class Requests {
     }
 
     /**
-     * The requests for locks, and those to give one back, that are under way and fail with the client. The collection
-     * may change at any time.
+     * Returns the requests under way, which fail when the client ends: for locks, and for the revocation of locks. The
+     * collection may change at any time.
      */
     public Collection<SessionTask> open() {
         return Collections.unmodifiableSet(open);
     }
 
-    /** The error for a request that comes after the end of the client, or was under way then. Any thread. */
+    /**
+     * Returns the exception for a request that comes after the end of the client, or was under way then. May be called
+     * from any thread.
+     */
     public ClientClosedException closedFor(String lockPath) {
         return closed("the ZooKeeperClient of the lock " + lockPath, " and a lock on it");
     }
 
     /**
-     * The error for any call of a client that has ended. If the client has ended itself, the message says to make a
-     * new client {@code andMore}.
+     * Returns the exception for any call of a client that has ended. If the client has ended itself, the message says
+     * to create a new client, followed by {@code andMore}.
      */
     public ClientClosedException closed(String client, String andMore) {
         Throwable cause = failure;

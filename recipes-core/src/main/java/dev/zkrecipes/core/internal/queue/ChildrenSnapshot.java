@@ -35,7 +35,7 @@ public final class ChildrenSnapshot {
 
     /**
      * One path as the server returned it, and the queues that were sorted from its children: one for each kind of
-     * driver, so a linear search is enough.
+     * driver, so few that a linear search is enough.
      */
     private record Seen(
             List<String> names,
@@ -64,8 +64,8 @@ public final class ChildrenSnapshot {
     }
 
     /**
-     * A queue that is known without a request: these names, and the data of the path if they are known. {@code turn}
-     * is the number of the last answer, see {@link #turn}.
+     * Returns a queue that is known without a request: these names, and the data of the path if it is known.
+     * {@code turn} is the number of the last answer, see {@link #turn}.
      */
     public static ChildrenSnapshot known(String path, List<String> names, Optional<Content> rule, long turn) {
         Stat stat = rule.map(Content::stat).orElse(null);
@@ -73,7 +73,7 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(Answer.ok(names), Map.of(path, seen));
     }
 
-    /** The answer to a request for the children of one path. See {@link #turn} for the number. */
+    /** Returns the answer to a request for the children of one path. See {@link #turn} for the number. */
     public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer, long turn) {
         if (!answer.isOk()) {
             return new ChildrenSnapshot(answer);
@@ -83,8 +83,8 @@ public final class ChildrenSnapshot {
     }
 
     /**
-     * The answer to a multi-read, which lists several paths, or a path together with its data. A multi-read can fail
-     * for one path and succeed for another; the snapshot keeps the paths that succeeded. See {@link #turn} for the
+     * Returns the answer to a multi-read, which lists several paths, or a path together with its data. A multi-read can
+     * fail for one path and succeed for another; the snapshot keeps the paths that succeeded. See {@link #turn} for the
      * number.
      */
     public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer, long turn) {
@@ -130,8 +130,8 @@ public final class ChildrenSnapshot {
     }
 
     /**
-     * A copy in which {@code names} has replaced the children of each path. The function gets the path and its listed
-     * children, and returns the children to keep.
+     * Returns a copy in which {@code names} has replaced the children of each path. The function gets the path and its
+     * listed children, and returns the children to keep.
      */
     public ChildrenSnapshot sifted(BiFunction<String, List<String>, List<String>> names) {
         Map<String, Seen> left = new HashMap<>();
@@ -145,19 +145,22 @@ public final class ChildrenSnapshot {
     }
 
     /**
-     * Of two results, the one to report. A missing path is a valid answer, so any other failure takes precedence over
-     * it.
+     * Returns which of two results to report. A missing path is a valid answer, so any other failure takes precedence
+     * over it.
      */
     private static Code worse(Code one, Code other) {
         return one == Code.OK || (one == Code.NONODE && other != Code.OK) ? other : one;
     }
 
-    /** OK if the server returned all paths; NONODE if it said that a path does not exist; otherwise the failure. */
+    /**
+     * Returns OK if the server returned all paths, NONODE if it said that a path does not exist, and otherwise the
+     * failure.
+     */
     public Code code() {
         return answer.code();
     }
 
-    /** The answer behind {@link #code}, for messages that quote its value, such as the number of children. */
+    /** Returns the answer behind {@link #code}, for messages that quote its value, such as the number of children. */
     public Answer<?> answer() {
         return answer;
     }
@@ -167,39 +170,39 @@ public final class ChildrenSnapshot {
     }
 
     /**
-     * The number of the answer that showed this path; 0 if no answer showed it. The session numbers its answers, so a
-     * later answer has a higher number. Paths that were listed one by one have different numbers: the first may be
-     * out of date by the time the last is answered. A queue uses the number to ignore a list that is older than its
-     * own.
+     * Returns the number of the answer that showed this path; 0 if no answer showed it. The session numbers its
+     * answers, so a later answer has a higher number. Paths that were listed one by one have different numbers: the
+     * first may be out of date by the time the last is answered. A queue uses the number to ignore a list that is older
+     * than its own.
      */
     public long turn(String path) {
         return seen(path).turn;
     }
 
-    /** The number of children of all paths together. */
+    /** Returns the number of children of all paths together. */
     public int size() {
         return paths.values().stream().mapToInt(seen -> seen.names.size()).sum();
     }
 
-    /** The names of a path's children, in no particular order; none if the path does not exist. */
+    /** Returns the names of a path's children, in no particular order; none if the path does not exist. */
     public List<String> names(String path) {
         return seen(path).names;
     }
 
-    /** The data of a path; empty if the path does not exist or its data was not requested. */
+    /** Returns the data of a path; empty if the path does not exist or its data was not requested. */
     public Optional<Content> rule(String path) {
         return Optional.ofNullable(seen(path).rule);
     }
 
-    /** The metadata of a path; empty if the path does not exist or its metadata was not returned. */
+    /** Returns the metadata of a path; empty if the path does not exist or its metadata was not returned. */
     public Optional<Stat> stat(String path) {
         return Optional.ofNullable(seen(path).stat);
     }
 
     /**
-     * The queue of a lock in this list. Throws an {@link IncompatibleNodeException} if a child has the form of a lock
-     * node but is of no kind that this lock knows, or if a child is the folder of one of Curator's semaphores: such a
-     * child may belong to a holder that this lock would not exclude.
+     * Returns the queue of a lock in this list. Throws an {@link IncompatibleNodeException} if a child has the form of
+     * a lock node but is of no kind that this lock knows, or if a child is the folder of one of Curator's semaphores:
+     * such a child may belong to a holder that this lock would not exclude.
      */
     public LockQueue queue(LockSpec spec) {
         Seen seen = seen(spec.path());

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * The locks that one attempt acquires as a whole: a single lock, or several locks of one client on different paths.
  * It is immutable, so any thread may use it.
  *
- * <p>Two groups of the same locks are equal, in whatever order they name them. A group that was made of one lock by
- * {@link #together} does not equal that lock alone: they are two objects of the application, and releasing one must
+ * <p>Two groups of the same locks are equal, in whatever order they name them. A group that was created from one lock
+ * by {@link #together} does not equal that lock alone: they are two objects of the application, and releasing one must
  * not end a hold of the other.
  */
 public final class LockGroup {
@@ -33,12 +33,12 @@ public final class LockGroup {
     private static final int MOST_PATH_CHARACTERS = 100_000; // of all members together
 
     private final List<LockSpec> all;
-    private final boolean isJoined; // made by together(), though it may have one member only
-    private final LockOptions options; // of the group; each member has its own, too
+    private final boolean isJoined; // created by together(), though possibly with only one member
+    private final LockOptions options; // of the whole group; each member has its own, too
     private final String path; // for messages and events
     private final List<String> paths;
     private final ListQuery query; // shows the queues of all members
-    private final Optional<Duration> holdAtMost; // computed once: each grant asks for it
+    private final Optional<Duration> holdAtMost; // computed once, because each grant needs it
 
     private LockGroup(List<LockSpec> all, boolean isJoined, LockOptions options) {
         this.all = all;
@@ -109,14 +109,14 @@ public final class LockGroup {
     }
 
     /**
-     * How long the group may be held: the shortest limit in its options and those of its members; empty if none sets
-     * a limit.
+     * Returns how long the group may be held: the shortest limit in its options and those of its members; empty if none
+     * of them sets a limit.
      */
     public Optional<Duration> holdAtMost() {
         return holdAtMost;
     }
 
-    /** The path of the lock, for messages; the paths of several locks are separated by commas. */
+    /** Returns the path of the lock, for messages; the paths of several locks are separated by commas. */
     public String path() {
         return path;
     }
@@ -138,7 +138,7 @@ public final class LockGroup {
         return false;
     }
 
-    /** The list request that shows the queues of all members. */
+    /** Returns the list request that shows the queues of all members. */
     public ListQuery query() {
         return query;
     }

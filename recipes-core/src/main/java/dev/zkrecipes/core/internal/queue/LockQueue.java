@@ -22,12 +22,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock nodes of one path in the order of the queue: as one list showed them, less the nodes that are known to be
- * gone since then. A list is sorted once for all equal drivers, and all users of the list share the object. Confined
- * to the engine thread.
+ * The lock nodes of one path in the order of the queue: the nodes of one list, less those that are known to be gone
+ * since then. A list is sorted once for all equal drivers, and all users of the list share the object. Confined to the
+ * engine thread.
  *
- * <p>Every method that asks the driver throws a {@link LockRefusedException} if the driver throws, or if it waits for
- * a node that does not stand in front of the node in question.
+ * <p>Every method that asks the driver throws a {@link LockRefusedException} if the driver throws, or if the driver
+ * waits for a node that is not in front of the node in question.
  */
 public final class LockQueue {
     /**
@@ -69,7 +69,7 @@ public final class LockQueue {
         Collections.sort(nodes);
     }
 
-    /** The paths of those children that have the form of a lock node but are of no kind that the lock knows. */
+    /** Returns the paths of the children that have the form of a lock node but are of no kind that the lock knows. */
     static List<String> strangers(List<String> childNames, LockSpec spec) {
         return childNames.stream()
                 .filter(name -> LockNode.isLockForm(name) && spec.parse(name).isEmpty())
@@ -77,7 +77,7 @@ public final class LockQueue {
                 .toList();
     }
 
-    /** Refuses a child that is no node of this lock but may belong to a holder that this lock would not exclude. */
+    /** Refuses a child that is not a node of this lock but may belong to a holder that this lock would not exclude. */
     private void requireHarmless(String name) {
         if (LockNode.isLockForm(name)) {
             throw new IncompatibleNodeException(
@@ -107,7 +107,7 @@ public final class LockQueue {
         return Collections.binarySearch(nodes, node) >= 0;
     }
 
-    /** Takes out a node that is gone from the server. Only for a copy: see {@link #without}. */
+    /** Removes a node that no longer exists on the server. Call only on a copy, see {@link #without}. */
     public void remove(String name) {
         spec.parse(name).ifPresent(node -> {
             int place = Collections.binarySearch(nodes, node);
@@ -123,8 +123,8 @@ public final class LockQueue {
     }
 
     /**
-     * A copy without the nodes of these names. The caller may remove more nodes from the copy; this queue itself
-     * belongs to all users of the list and must not change.
+     * Returns a copy without the nodes of these names. The caller may remove more nodes from the copy; this queue
+     * itself belongs to all users of the list and must not change.
      */
     public LockQueue without(Set<String> names) {
         List<LockNode> left = nodes.stream()
@@ -134,9 +134,9 @@ public final class LockQueue {
     }
 
     /**
-     * Asks the driver about a node of this client's that wants to be granted; null if the node is not in the queue.
-     * Throws a {@link LockException} if the sequence number of the node does not order it: ZooKeeper's counter stops
-     * at its end and then repeats the last number.
+     * Asks the driver about a node of this client that requests the lock; null if the node is not in the queue. Throws
+     * a {@link LockException} if the sequence number of the node does not order it: ZooKeeper's counter stops at its
+     * end and then repeats the last number.
      */
     public @Nullable Decision decideOnOwn(LockNode self) {
         int place = Collections.binarySearch(nodes, self);
@@ -150,8 +150,8 @@ public final class LockQueue {
     }
 
     /**
-     * Asks the driver about a node that need not be in the queue. It counts as standing at the place that its number
-     * gives it.
+     * Asks the driver about a node that need not be in the queue. The node is treated as if it were at the place that
+     * its number gives it.
      */
     public Decision decide(LockNode self) {
         int found = Collections.binarySearch(nodes, self);
@@ -238,7 +238,7 @@ public final class LockQueue {
      *
      * <ul>
      *   <li>A change of mode puts a second node at the place of the first. Both nodes have the same number, and
-     *       neither stands in front of the other.
+     *       neither is in front of the other.
      *   <li>The present shared rule may refuse a node. Such a node was granted under an earlier rule, or it is about
      *       to leave; it counts as holding.
      * </ul>

@@ -43,17 +43,17 @@ public final class LockSpec {
     private final String path;
     private final LockDriver driver;
     private final LockOptions options;
-    private final List<ACL> defaultAcl; // of the client
-    private final Optional<List<ACL>> ownAcl; // of the options; takes precedence over the default
-    private final long aclSize; // computed once, as each acquire asks for it
-    private final String nodeName; // the driver's; asked for once, in case a driver changes its answer
+    private final List<ACL> defaultAcl; // the client's default
+    private final Optional<List<ACL>> ownAcl; // from the options; takes precedence over the default
+    private final long aclSize; // computed once, because each acquire needs it
+    private final String nodeName; // read from the driver only once, in case the driver changes its answer
     private final String kind; // the part of the node name that has no payload
     private final @Nullable String inFront; // see withNodesInFront; null if no node can appear in front
 
     /**
      * Stands in for the driver of another library's lock, so that such a lock has a spec like any other. The rule of
-     * such a lock is the lock object itself: equal foreign locks share their holds. The driver is never asked,
-     * because a foreign lock never queues in this library.
+     * such a lock is the lock object itself: equal foreign locks share their holds. The driver is never asked, because
+     * a foreign lock never queues in this library.
      */
     private record ForeignRule(ForeignLock lock, String nodeName) implements FifoDriver {
         @Override
@@ -68,8 +68,8 @@ public final class LockSpec {
     }
 
     /**
-     * The spec of another library's lock. {@code nodeName} stands for the kind of its nodes; this library creates
-     * none.
+     * Returns the spec of another library's lock. {@code nodeName} stands for the kind of its nodes; this library
+     * creates none.
      */
     public static LockSpec foreign(ForeignLock lock, String nodeName, LockOptions options) {
         return new LockSpec(List.of(), lock.path(), new ForeignRule(lock, nodeName), options);
@@ -120,12 +120,12 @@ public final class LockSpec {
         return ownAcl.isPresent();
     }
 
-    /** The ACL with which the path and the nodes of this lock are created. */
+    /** Returns the ACL with which the path and the nodes of this lock are created. */
     public List<ACL> acl() {
         return ownAcl.orElse(defaultAcl);
     }
 
-    /** The bytes that the entries of the ACL take in a request. */
+    /** Returns the number of bytes that the entries of the ACL take in a request. */
     public long aclSize() {
         return aclSize;
     }
@@ -148,23 +148,25 @@ public final class LockSpec {
     }
 
     /**
-     * A copy for a lock with two modes, where nodes with {@code otherNodeName} may appear in front of nodes that are
-     * in the queue already. See {@link #nodeInFrontOf}.
+     * Returns a copy for a lock with two modes, where nodes with {@code otherNodeName} may appear in front of nodes
+     * that are in the queue already. See {@link #nodeInFrontOf}.
      */
     public LockSpec withNodesInFront(String otherNodeName) {
         return new LockSpec(defaultAcl, path, driver, options, otherNodeName);
     }
 
     /**
-     * A node as it may appear directly in front of {@code self} after the queue was listed. When a holder of the
-     * exclusive mode takes the shared mode, too, its second node stands at the place of its first. Empty if no node
-     * can appear there.
+     * Returns a node as it may appear directly in front of {@code self} after the queue was listed; empty if no node
+     * can appear there. When a holder of the exclusive mode also takes the shared mode, its second node has the same
+     * place as its first.
      */
     public Optional<LockNode> nodeInFrontOf(LockNode self) {
         return inFront == null || self.number() <= 0 ? Optional.empty() : parse(name(inFront, self.number() - 1));
     }
 
-    /** What messages call the rule: the class of the driver, or the {@code toString()} of a foreign lock. */
+    /**
+     * Returns the name of the rule for messages: the class of the driver, or the {@code toString()} of a foreign lock.
+     */
     public String rule() {
         String name = driver instanceof ForeignRule foreign
                 ? "\"" + Printable.of(driving(foreign.lock()::toString)) + "\""
@@ -173,8 +175,8 @@ public final class LockSpec {
     }
 
     /**
-     * A node of this lock behind every node that can exist. Asking the driver about it shows what a request that
-     * queued now would get.
+     * Returns a node of this lock that is behind every node that can exist. Asking the driver about it shows what a
+     * request that queued now would get.
      */
     public LockNode hypotheticalLast() {
         return parseOwn(lastName());
@@ -216,14 +218,14 @@ public final class LockSpec {
         return driver instanceof SharedRuleDriver;
     }
 
-    /** The data with which to create the path; empty if the path is created as a container. */
+    /** Returns the data with which to create the path; empty if the path is created as a container. */
     public Optional<byte[]> initialRule() {
         return driver instanceof SharedRuleDriver shared ? Optional.of(driving(shared::initialRule)) : Optional.empty();
     }
 
     /**
-     * The driver that decides while the path holds the data {@code rule}. Throws a {@link LockRefusedException} if
-     * the driver does not accept the data. Returns the driver as it is if the path does not exist, or if the rule is
+     * Returns the driver that decides while the path holds the data {@code rule}. Throws a {@link LockRefusedException}
+     * if the driver does not accept the data. Returns the driver as it is if the path does not exist, or if the rule is
      * not kept in its data.
      */
     public LockDriver driverUnder(byte @Nullable [] rule) {
@@ -231,7 +233,8 @@ public final class LockSpec {
     }
 
     /**
-     * A driver that grants whatever earlier rules of the path granted; empty if the present rule grants all of it.
+     * Returns a driver that grants whatever earlier rules of the path granted; empty if the present rule grants all of
+     * it.
      */
     public Optional<LockDriver> driverUnderEarlier(byte @Nullable [] rule) {
         return rule != null && driver instanceof SharedRuleDriver shared
@@ -248,8 +251,8 @@ public final class LockSpec {
     }
 
     /**
-     * Asks {@code ruling}, which is the driver under the rule of the path, for its decision, and checks the answer: a
-     * node that does not stand in front of {@code self} would be waited for in vain.
+     * Asks {@code ruling}, which is the driver under the rule of the path, for its decision. Refuses a decision to wait
+     * for a node that is not in front of {@code self}: the request would wait for it in vain.
      */
     public Decision decide(LockDriver ruling, List<LockNode> predecessors, LockNode self) {
         Decision decision;
@@ -298,7 +301,7 @@ public final class LockSpec {
         return path.equals(other.path) && driving(() -> driver.equals(other.driver));
     }
 
-    /** Leaves the driver out: a driver of the user's may define {@code equals} without {@code hashCode}. */
+    /** Leaves the driver out: an application's driver may define {@code equals} without {@code hashCode}. */
     @Override
     public int hashCode() {
         return 31 * path.hashCode() + nodeName.hashCode();
@@ -313,7 +316,7 @@ public final class LockSpec {
         return name(nodeName, LockNode.LAST_NUMBER);
     }
 
-    /** A node name that no client ever creates: its id is all zeros. */
+    /** Returns a node name that no client ever creates: its id is all zeros. */
     private static String name(String nodeName, long number) {
         String digits = Strings.padStart(String.valueOf(number), LockNode.SEQUENCE_DIGITS, '0');
         return String.join("", "0".repeat(NodeId.LENGTH), "-", nodeName, digits);
@@ -330,7 +333,7 @@ public final class LockSpec {
 
     private LockRefusedException refusalBy(Throwable failure) {
         return failure instanceof LockRefusedException refusal
-                ? refusal // it says already what is wrong
+                ? refusal // it already says what is wrong
                 : new LockRefusedException(fault("failed: " + Printable.of(String.valueOf(failure))), failure);
     }
 

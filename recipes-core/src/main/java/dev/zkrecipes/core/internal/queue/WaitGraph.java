@@ -28,11 +28,12 @@ import java.util.stream.Stream;
 
 /**
  * Who waits for whom, as the nodes of locks show it: a node waits for nodes in front of it in its queue, and the thread
- * that waits with it holds the nodes that its data name. A circle is a deadlock if all of its nodes were there at one
- * moment, which a picture that was read node by node does not show. Not thread-safe.
+ * that waits with it holds the nodes that its data names. A circle is a deadlock if all of its nodes existed at the
+ * same moment. A graph that was read node by node does not show whether they did. Not thread-safe.
  *
- * <p>The rules of mutexes, leader latches and read-write locks are known here: a node waits for all in front of it, but
- * a reader not for readers. What other locks require is not known, so a circle through them is not certain.
+ * <p>The graph knows the rules of mutexes, leader latches and read-write locks: a node waits for all nodes in front of
+ * it, except that a reader does not wait for readers. What other locks require is not known, so a circle through them
+ * is not certain.
  */
 public final class WaitGraph {
     private static final String READER = "__READ__";
@@ -62,7 +63,10 @@ public final class WaitGraph {
         }
     }
 
-    /** How the search came to an entry: from one that waits for {@code front}, which the entry is or holds. */
+    /**
+     * How the search reached an entry: from an entry that waits for {@code front}. The reached entry is {@code front}
+     * itself, or the thread that waits with it holds {@code front}.
+     */
     private record Step(Entry from, Entry front) {}
 
     /** Adds a node of a lock. */
@@ -76,13 +80,14 @@ public final class WaitGraph {
     }
 
     /**
-     * Requests that wait for each other, in the order of the circle. It {@code isCertain} if it is a deadlock, provided
-     * that all of its nodes were there at one moment. {@code youngest} is the path of the youngest node with which a
-     * member waits whose thread holds something. If what the request itself has is its place in another queue, it is
-     * the node of the request: its data do not name that place, so no other member sees the circle.
+     * Requests that wait for each other, in the order of the circle. If {@code isCertain}, the circle is a deadlock,
+     * provided that all of its nodes existed at the same moment. {@code youngest} is the path of the node that has to
+     * give way: that of the youngest member, among the members whose thread holds something. But if the searching
+     * request takes part by its place in another queue, it is the node of that request: the node's data do not name
+     * the place, so no other member can see the circle. The empty string if there is no such node.
      */
     public record Circle(boolean isCertain, List<Member> members, String youngest) {
-        /** The paths of all nodes of the circle. */
+        /** Returns the paths of all nodes of the circle. */
         public List<String> nodes() {
             return members.stream()
                     .flatMap(member -> Stream.concat(Stream.of(member.node()), member.holds().stream()))
@@ -92,16 +97,16 @@ public final class WaitGraph {
     }
 
     /**
-     * Finds the smallest circle of a request, a certain one rather than another one; empty if there is none. The circle
-     * begins with the request, which waits with these nodes. {@code now} is the time, for the ages of nodes.
+     * Finds the smallest circle through a request, preferably a certain one; empty if there is none. The circle begins
+     * with the request, which waits with these nodes. {@code now} is used to compute the ages of nodes.
      */
     public Optional<Circle> through(Collection<String> request, Instant now) {
         return search(request, true, now).or(() -> search(request, false, now));
     }
 
     /**
-     * The smallest circle of each request whose thread holds something, or that waits for several locks; each circle
-     * once. One transaction has made the nodes of a request.
+     * Returns the smallest circle of each request whose thread holds something, or that waits for several locks,
+     * without duplicates. The nodes of a request are those that one transaction created.
      */
     public List<Circle> circles(Instant now) {
         Map<Set<String>, Circle> found = new LinkedHashMap<>();
@@ -118,7 +123,9 @@ public final class WaitGraph {
         return List.copyOf(found.values());
     }
 
-    /** Goes from each node to those it waits for, and from a held node to that with which its thread waits. */
+    /**
+     * Goes from each node to the nodes that it waits for, and from a held node to those with which its thread waits.
+     */
     private Optional<Circle> search(Collection<String> request, boolean certainly, Instant now) {
         Map<Entry, Step> reached = new HashMap<>(); // all but the nodes of the request
         Deque<Entry> next = new ArrayDeque<>();
@@ -147,7 +154,7 @@ public final class WaitGraph {
         return Optional.empty();
     }
 
-    /** The circle that {@code last} closes. */
+    /** Returns the circle that {@code last} closes. */
     private static Circle circle(
             Step last, Collection<String> request, Map<Entry, Step> reached, boolean isCertain, Instant now) {
         List<Member> members = new ArrayList<>();

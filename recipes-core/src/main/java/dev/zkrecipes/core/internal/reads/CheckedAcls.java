@@ -18,27 +18,28 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Checks whether the path of a lock with an ACL of its own has that ACL. Another client may have created the path
- * with other rights, and a client with DELETE rights there can delete any node in the queue. Locks without an ACL of
- * their own are not checked.
+ * Checks whether the path of a lock with an ACL of its own has that ACL. Another client may have created the path with
+ * other rights, and a client with DELETE rights there can delete any node in the queue. Locks without an ACL of their
+ * own are not checked.
  *
- * <p>Only the server knows what an ACL amounts to: {@code auth}, for example, stands for the creator. So the ACL of
- * the path is compared with that of a node below it, which this client has created with the ACL of the lock. While
- * that node exists, the path cannot be replaced.
+ * <p>Only the server knows what an ACL amounts to: {@code auth}, for example, stands for the creator. So the ACL of the
+ * path is compared with that of a node below it, which this client has created with the ACL of the lock. While that
+ * node exists, the path cannot be deleted and recreated.
  *
- * <p>A path that was right is remembered with its versions, because it may be recreated, or its ACL may be changed.
- * Only those used last are remembered; others are checked again. Confined to the engine thread.
+ * <p>A path whose ACL was right is remembered together with its versions, because it may be recreated, or its ACL may
+ * be changed. Only the most recently used paths are remembered; the others are checked again. Confined to the engine
+ * thread.
  */
 public final class CheckedAcls {
 
-    /** A lock path, and the rights that it is to have. */
+    /** A lock path, and the rights that it should have. */
     private record Key(String path, List<ACL> acl) {
         Key(LockSpec spec) {
             this(spec.path(), spec.acl());
         }
     }
 
-    /** What tells a path from a recreated one, and from one whose ACL was changed. */
+    /** Distinguishes a path from a recreated one, and from one whose ACL was changed. */
     private record Version(long czxid, int aversion) {
         Version(Stat stat) {
             this(stat.getCzxid(), stat.getAversion());
@@ -52,12 +53,12 @@ public final class CheckedAcls {
         this.zk = zk;
     }
 
-    /** Whether the path was found right once, so the client is known to have rights there. */
+    /** Whether the ACL of the path was found to be right once, so that the client is known to have rights there. */
     public boolean knows(LockSpec spec) {
         return !spec.hasOwnAcl() || versions.get(new Key(spec)) != null;
     }
 
-    /** Whether the path, as it was seen now, is the one that was found right. */
+    /** Whether the path, as it was seen now, is the one whose ACL was found to be right. */
     public boolean isAsChecked(LockSpec spec, Optional<Stat> seen) {
         return !spec.hasOwnAcl()
                 || seen.map(Version::new)
@@ -65,14 +66,14 @@ public final class CheckedAcls {
                         .isPresent();
     }
 
-    /** The path is being created anew, so the ACL that was checked is that of an earlier node at this path. */
+    /** Forgets the path, which is being recreated: the ACL that was checked is that of an earlier node at this path. */
     public void forget(LockSpec spec) {
         versions.remove(new Key(spec));
     }
 
     /**
-     * Compares the path with a node below it, in one round trip. {@code done} gets what is wrong with the path, or
-     * empty if it is right, which is remembered.
+     * Compares the ACL of the path with that of a node below it, in one round trip. {@code done} gets an exception that
+     * says what is wrong, or empty if the ACL is right. A path with the right ACL is remembered.
      */
     public void check(LockSpec spec, String nodePath, Consumer<Answer<Optional<LockAccessException>>> done) {
         List<Answer<Access>> answers = new ArrayList<>(2);

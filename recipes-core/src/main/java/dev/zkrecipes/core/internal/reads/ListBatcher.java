@@ -20,23 +20,25 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 
 /**
- * The lists of lock paths that the requests of one session ask for. Requests for the same list that come while the
+ * Lists lock paths on behalf of the requests of one session. Requests for the same list that come while the
  * engine is busy with other tasks are served by one list, which is sent after these tasks. It shows every create that
- * the session sent before. So a thousand requests that begin, or are woken, at the same time cost one list, which is
+ * the session sent before. So if a thousand requests begin or are woken at the same time, they cost one list, which is
  * also sorted only once.
  *
- * <p>The number of lists under way is limited, and the rest are sent as answers come: the answers to ten thousand
- * lists would not fit into the heap.
+ * <p>The number of unanswered lists is limited, and the rest are sent as answers come: the answers to ten thousand
+ * lists would not fit into the heap. Lists that follow a write are not limited.
  *
- * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to a read of several paths is
- * lost with the connection, it may have been too large for a packet, so these paths are listed one by one from then
- * on. Confined to the engine thread.
+ * <p>Several paths, or a path together with its data, are read by one multi-read. If the answer to a read of several
+ * paths is lost with the connection, it may have been too large for a packet, so these paths are listed one by one from
+ * then on. Confined to the engine thread.
  */
 public final class ListBatcher {
 
-    /** So many names fit a packet ten times over. */
+    /** A packet has room for ten times this number of names. */
     private static final int SMALL = 1000;
-    /** The most lists under way. Answers come one after the other, so there are as many only if these come slowly. */
+    /**
+     * The most unanswered lists. Answers come one after the other, so this number is reached only if they come slowly.
+     */
     static final int MOST_UNDER_WAY = 64;
 
     private final ZooKeeperOperations zk;
@@ -44,13 +46,13 @@ public final class ListBatcher {
     private final BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check;
     private final Map<ListQuery, Asked> asked = new LinkedHashMap<>(); // not sent yet
     private final Map<ListQuery, Asked> askedBehindWrite = new LinkedHashMap<>(); // not sent yet
-    private int underWay; // lists that were sent and are not answered
-    private boolean isSending; // whether the task that sends was given to the engine
-    private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>(); // for one answer
+    private int underWay; // lists that were sent and not answered
+    private boolean isSending; // whether the task that sends is scheduled
+    private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>(); // for one packet
     private final PersistentChildren persistent;
-    private long answers; // to lists, so far, which gives each answer a number
+    private long answers; // the number of answered lists, which numbers the answers
 
-    /** A list that is to be sent, and those who wait for it. */
+    /** A list that is to be sent, and the receivers that wait for it. */
     private final class Asked {
         private final ListQuery query;
         private final List<Consumer<ChildrenSnapshot>> replies = new ArrayList<>(1);
@@ -59,7 +61,7 @@ public final class ListBatcher {
             this.query = query;
         }
 
-        /** The list was answered. The next list is sent, and those who wait get this one. */
+        /** Called when the list was answered. Sends the next list, and passes this one to the receivers. */
         void tell(ChildrenSnapshot list) {
             underWay--;
             if (!asked.isEmpty()) {
@@ -72,7 +74,7 @@ public final class ListBatcher {
         }
     }
 
-    /** {@code check} sends a small write that is committed, see {@code Session.check}. */
+    /** {@code check} sends a small committed write, see {@code Session.check}. */
     public ListBatcher(
             ZooKeeperOperations zk,
             EngineScheduler scheduler,
@@ -83,26 +85,26 @@ public final class ListBatcher {
         this.persistent = new PersistentChildren(zk);
     }
 
-    /** The children that are known to be no lock nodes, and so are left out of every list of this session. */
+    /** Returns the children that are known not to be lock nodes, which are left out of every list of this session. */
     public PersistentChildren persistent() {
         return persistent;
     }
 
-    /** How many lists were answered so far, which is the number of the last answer. */
+    /** Returns the number of lists answered so far, which is the number of the last answer. */
     public long answers() {
         return answers;
     }
 
-    /** Asks for a list. It is sent after everything that was sent so far. */
+    /** Requests a list. It is sent after everything that this session has sent so far. */
     public void ask(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         ask(asked, query, reply);
     }
 
     /**
-     * Asks for a list that shows the outcome of every write that this session has sent so far, even of those whose
-     * answer was lost. The list is sent behind another write, because a write of the same session is committed after
-     * the earlier ones, or instead of them. {@code sync} would not do, because it does not wait for writes that are
-     * under way.
+     * Requests a list that shows the outcome of every write that this session has sent so far, even if the answer to
+     * the write was lost. The list is sent after another write, because a write is committed only after the earlier
+     * writes of the same session, or instead of them. {@code sync} would not do, because it does not wait for writes
+     * that are under way.
      */
     public void askBehindWrite(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         ask(askedBehindWrite, query, reply);
@@ -113,7 +115,7 @@ public final class ListBatcher {
         sendSoon();
     }
 
-    /** Sends what was asked for once the engine has done the tasks that it has now. */
+    /** Sends the requested lists once the engine has completed its present tasks. */
     private void sendSoon() {
         if (!isSending) {
             isSending = true;
@@ -138,17 +140,17 @@ public final class ListBatcher {
     private void sendBehindWrite(Asked asking) {
         underWay++;
         ListQuery query = asking.query;
-        List<Answer<?>> written = new ArrayList<>(); // has the answer to the write when the list is answered
+        List<Answer<?>> written = new ArrayList<>(); // holds the answer to the write when the list is answered
         check.accept(query.parts().stream().map(ListQuery.Part::path).toList(), written::add);
         send(query, list -> {
             Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
-            // An answer that a path is missing is committed, too.
+            // The answer that a path is missing is committed, too.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
             asking.tell(committed ? list : new ChildrenSnapshot(write));
         });
     }
 
-    /** Sends the list in the cheapest way that will do. */
+    /** Sends the list in the cheapest sufficient way. */
     private void send(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         ListQuery.Part first = query.parts().get(0);
         if (query.parts().size() == 1 && !first.withRule()) {
@@ -177,7 +179,7 @@ public final class ListBatcher {
         });
     }
 
-    /** Lists each path by itself. If all of them are small, they may be read together again. */
+    /** Lists each path separately. If all lists are small, the paths may be read together again. */
     private void sendOneByOne(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         List<ChildrenSnapshot> lists = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {

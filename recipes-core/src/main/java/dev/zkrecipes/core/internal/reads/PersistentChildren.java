@@ -19,10 +19,10 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The children of lock paths that have the form of lock nodes by chance, such as a node of the application whose name
- * ends in ten digits. Lock nodes are ephemeral, so a child that is not ephemeral holds no lock. Once such a child is
- * known, the lists of this session leave it out. When a list of the server lacks it, it is forgotten, because a node
- * that comes later by that name is another one. Confined to the engine thread.
+ * The children of lock paths that look like lock nodes only by chance, such as a node of the application whose name
+ * ends in ten digits. Lock nodes are ephemeral, so a persistent child is not one. Once such a child is known, the lists
+ * of this session leave it out. When a list from the server lacks it, the child is forgotten, because a later node of
+ * that name is another node. Confined to the engine thread.
  */
 public final class PersistentChildren {
     private final ZooKeeperOperations zk;
@@ -34,10 +34,9 @@ public final class PersistentChildren {
     }
 
     /**
-     * Asks whether children are lock nodes of which only the names are known. It asks about one at first, because
-     * most often all are alike, and then about the others. Their ACLs are read, which costs little, however much data
-     * they have. {@code reply} gets OK if none of them is a lock node, NODEEXISTS if one is or may be, or the
-     * failure.
+     * Finds out whether children of which only the names are known are lock nodes. Asks about one of them first,
+     * because usually all are alike, and then about the others. Reads their ACLs, which is cheap even if they have much
+     * data. {@code reply} gets OK if none of them is a lock node, NODEEXISTS if one is or may be, or the failure.
      */
     public void ask(List<String> nodePaths, Consumer<Answer<?>> reply) {
         askTogether(nodePaths.subList(0, 1), first -> {
@@ -65,7 +64,7 @@ public final class PersistentChildren {
         }
     }
 
-    /** Reads the ACL of a node, once for all who ask at the same time. */
+    /** Reads the ACL of a node, only once for all simultaneous requests. */
     private void read(String nodePath, Consumer<Answer<Access>> reply) {
         List<Consumer<Answer<Access>>> all = asked.computeIfAbsent(nodePath, first -> new ArrayList<>(1));
         all.add(reply);
@@ -77,7 +76,7 @@ public final class PersistentChildren {
         }
     }
 
-    /** OK if this is no lock node. A node that may not be read may be one. */
+    /** Returns OK if this is not a lock node. A node that may not be read may be one. */
     private Answer<?> verdict(String nodePath, Answer<Access> answer) {
         if (answer.isOk() && answer.value().stat().getEphemeralOwner() == 0) {
             known.computeIfAbsent(LockPath.parent(nodePath), path -> new HashSet<>())
@@ -89,14 +88,14 @@ public final class PersistentChildren {
         return answer.isOk() || answer.code() == Code.NOAUTH ? Answer.failed(Code.NODEEXISTS) : answer;
     }
 
-    /** This list without the children that are known to be no lock nodes. */
+    /** Returns this list without the children that are known not to be lock nodes. */
     ChildrenSnapshot leftOutOf(ChildrenSnapshot list) {
         return known.isEmpty() ? list : list.sifted(this::leftOutOf);
     }
 
     /**
-     * Returns the names in the list of one path without the children that are known to be no lock nodes. Known children
-     * that are gone from the list are forgotten.
+     * Returns the names in the list of one path without the children that are known not to be lock nodes. Forgets known
+     * children that are missing from the list.
      */
     private List<String> leftOutOf(String path, List<String> names) {
         Set<String> persistent = known.get(path);

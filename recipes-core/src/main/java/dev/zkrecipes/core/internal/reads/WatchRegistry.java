@@ -29,45 +29,47 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The watches of one session. There are two kinds, which do not disturb each other on the same node. The one reports
- * each read of the node, and that the node is gone. The other reports only that the node is gone. A node has one
- * watch of each kind, however many subscribers it has.
+ * The watches of one session. There are two kinds, which do not affect each other on the same node. A content watch
+ * reports each read of the node, and its deletion. A deletion watch reports only the deletion. A node has one watch of
+ * each kind, however many subscribers it has.
  *
- * <p>A watch is set again here if an event has spent it and the node still exists, or if the connection was lost
- * before it was set. If the connection is lost after that, ZooKeeper's client sets it again by itself. When the last
- * subscriber leaves, the watch is dropped. That does no harm to a watch that is set on the same node later, because
- * the requests of a session are answered in order.
+ * <p>A watch is set again here if an event has fired it and the node still exists, or if the connection was lost before
+ * the watch was set. If the connection is lost after that, ZooKeeper's client sets the watch again by itself. When the
+ * last subscriber leaves, the watch is dropped. That does not affect a watch that is set on the same node later,
+ * because the requests of a session are answered in order.
  *
- * <p><b>What no watch tells.</b> Since 3.8.4 and 3.9.2, a server does not report a change to a client that may not
- * read the node at that moment, although the watch is spent. So the watched nodes are read once in a long while.
+ * <p><b>What no watch reports.</b> Since 3.8.4 and 3.9.2, a server does not report a change to a client that may not
+ * read the node at that moment, although the watch is then used up. So the watched nodes are read once in a long while.
  * Apart from that, nothing is sent while nothing happens. Confined to the engine thread.
  */
 public final class WatchRegistry {
 
-    /** Is told of a node's end and, if it has subscribed to them, of its data. */
+    /** Is notified of a node's deletion and, if it has subscribed to the content, of the node's data. */
     public interface Subscriber {
 
-        /** Called after each read that finds the node, and immediately for a subscriber joining an existing watch. */
+        /**
+         * Called after each read that finds the node, and immediately for a subscriber that joins an existing watch.
+         */
         default void onRead(String path, Content content) {}
 
-        /** The watch was set, again perhaps: the node was there just now. Not told where there are reads to tell. */
+        /** Called when a deletion watch was set, for the first time or again: the node existed just now. */
         default void onSet(String path) {}
 
-        /** The node is gone; the subscription has ended. */
+        /** Called when the node is gone. The subscription has ended. */
         void onGone(String path);
 
-        /** The node cannot be watched; the subscription has ended. */
+        /** Called when the node cannot be watched. The subscription has ended. */
         void onRefused(String path, Answer<?> answer);
     }
 
-    private static final int LOOKED_AT_TOGETHER = 100; // nodes that one request reads
+    private static final int LOOKED_AT_TOGETHER = 100; // how many nodes one request reads
 
     private final ZooKeeperOperations zk;
     private final Supplier<State> state; // of the session
     private final Consumer<Runnable> later; // runs a task after the longest pause between two attempts
     private final Function<Runnable, Timer> afterALongWhile; // runs a task when it is time to look at the nodes
-    private final Map<String, Watch> content = new HashMap<>(); // by path; those that report reads
-    private final Map<String, Watch> deletions = new HashMap<>(); // by path; those that report only the end
+    private final Map<String, Watch> content = new HashMap<>(); // content watches, by path
+    private final Map<String, Watch> deletions = new HashMap<>(); // deletion watches, by path
     private @Nullable Timer nextLook; // null if nothing is watched
     private int missedEvents;
 
@@ -83,8 +85,8 @@ public final class WatchRegistry {
     }
 
     /**
-     * Tells {@code subscriber} what the node holds each time it is read, and once that the node is gone. A second
-     * call for the same subscriber only tells it again what was read last.
+     * Notifies {@code subscriber} of the node's content each time it is read, and once of the node's deletion. A second
+     * call for the same subscriber only reports again what was read last.
      */
     public void subscribe(String path, Subscriber subscriber) {
         Content seen = watch(content, path, subscriber).seen;
@@ -93,14 +95,14 @@ public final class WatchRegistry {
         }
     }
 
-    /** Tells {@code subscriber} nothing more. If it was the last, the watch is dropped. */
+    /** Ends the notification of {@code subscriber}. If it was the last one, the watch is dropped. */
     public void unsubscribe(String path, Subscriber subscriber) {
         leave(content, path, subscriber);
     }
 
     /**
-     * Tells {@code subscriber} nothing more. If it was the last, the watch is dropped only after a while: on a path
-     * that each new waiter watches, dropping and setting it each time would cost more than it saves.
+     * Ends the notification of {@code subscriber}. If it was the last one, the watch is dropped only after a while: on
+     * a path that each new waiter watches, dropping and setting it each time would cost more than it saves.
      */
     public void unsubscribeLater(String path, Subscriber subscriber) {
         Watch watch = content.get(path);
@@ -113,7 +115,7 @@ public final class WatchRegistry {
         }
     }
 
-    /** Tells {@code subscriber} once that the node is gone, or was never there. */
+    /** Notifies {@code subscriber} once when the node is gone or turns out not to exist. */
     public void subscribeToDeletion(String path, Subscriber subscriber) {
         watch(deletions, path, subscriber);
     }
@@ -141,17 +143,17 @@ public final class WatchRegistry {
         }
     }
 
-    /** Whether the server watches the node for subscribers to its deletion, and so will tell of it. */
+    /** Whether a deletion watch is set on the node, so that the server will report its deletion. */
     public boolean tellsDeletionOf(String path) {
         return isSet(deletions.get(path));
     }
 
-    /** Whether the server watches the node for subscribers to its data. False while the node is being read again. */
+    /** Whether a content watch is set on the node. False while the node is being read again. */
     public boolean tellsContentOf(String path) {
         return isSet(content.get(path));
     }
 
-    /** Whether the server is being asked to tell of the node's deletion: its answer tells whether the node is there. */
+    /** Whether a deletion watch is being set on the node. The answer will show whether the node exists. */
     public boolean asksForDeletionOf(String path) {
         Watch watch = deletions.get(path);
         return watch != null && !watch.isSet && !watch.lost;
@@ -162,8 +164,9 @@ public final class WatchRegistry {
     }
 
     /**
-     * The server has said that the node is gone. Its event came before that answer, or the server does not send one.
-     * A watch that is being set will not be: the answer to it comes later, and says that there is no node.
+     * Called when the server has said that the node is gone. Either the event came before that answer, or the server
+     * will not send one. A watch that is being set will not be set: the answer to it comes later, and says that there
+     * is no node.
      */
     public void onKnownGone(String path) {
         Watch watch = deletions.get(path);
@@ -176,7 +179,7 @@ public final class WatchRegistry {
         }
     }
 
-    /** Sets the watches again that were lost with the last connection before they were set. */
+    /** Sets the watches again whose request was lost with the last connection. */
     public void onConnected() {
         all().toList().forEach(Watch::setIfLost);
     }
@@ -191,12 +194,17 @@ public final class WatchRegistry {
 
     // ---- Look again.
 
-    /** How many deletions were found of which no event had come. After each of them, events may be out of order. */
+    /**
+     * Returns how many deletions were found of which no event had come. After each of them, events may be out of order.
+     */
     public int missedEvents() {
         return missedEvents;
     }
 
-    /** Sets or cancels the timer for the next look: there may be a first watch, or none, or the session has ended. */
+    /**
+     * Sets or cancels the timer for the next look, after the first watch was added, the last one was removed, or the
+     * session has ended.
+     */
     public void planLook() {
         boolean isNeeded = !isEmpty() && !state.get().isFinal();
         if (isNeeded && nextLook == null) {
@@ -215,7 +223,7 @@ public final class WatchRegistry {
         }
     }
 
-    /** Reads the nodes in groups, one request after another. What was not answered is left to the next look. */
+    /** Reads the nodes in groups, one request after another. Unanswered reads are left to the next look. */
     private void lookAt(Iterator<List<Watch>> next) {
         if (next.hasNext()) {
             List<Watch> looked = next.next();
@@ -238,11 +246,12 @@ public final class WatchRegistry {
         private final Map<String, Watch> kind;
         private final String path;
         private final Set<Subscriber> subscribers = new LinkedHashSet<>();
-        // One object for the life of the watch, because ZooKeeper's client tells watches apart by identity.
+        // One object for the life of the watch, because ZooKeeper's client distinguishes watches by identity.
         private final Consumer<NodeEvent> onEvent = this::onEvent;
-        private boolean isSet; // false while the server is being asked for it
-        private @Nullable Content seen; // what was read last; null while it is not set, or if its kind reads nothing
-        private boolean lost; // whether the request for it got no answer
+        private boolean isSet; // false while the server is being asked for the watch
+        // What was read last; null while the watch is not set, and always for a deletion watch.
+        private @Nullable Content seen;
+        private boolean lost; // whether the request for the watch got no answer
         private boolean dropPlanned;
 
         Watch(Map<String, Watch> kind, String path) {
@@ -256,14 +265,14 @@ public final class WatchRegistry {
             }
         }
 
-        /** Takes it out of the registry. Returns false if that was done before. */
+        /** Removes the watch from the registry. Returns false if it was removed before. */
         private boolean remove() {
             boolean removed = kind.remove(path, this);
             planLook();
             return removed;
         }
 
-        /** Asks the server for the watch. */
+        /** Requests the watch from the server. */
         void set() {
             lost = false;
             isSet = false;
@@ -294,7 +303,8 @@ public final class WatchRegistry {
                 end(subscriber -> subscriber.onGone(path));
             } else if (answer.isUnsettled()) {
                 lost = true;
-                // The next connection sets it again, too. But a server may fail to answer and keep the connection.
+                // The next connection sets the watch again, too. But a server may fail to answer and keep the
+                // connection.
                 later.accept(this::setIfLost);
             } else {
                 end(subscriber -> subscriber.onRefused(path, answer));
@@ -305,20 +315,22 @@ public final class WatchRegistry {
             if (event == NodeEvent.DELETED) {
                 end(subscriber -> subscriber.onGone(path));
             } else if (subscribers.isEmpty()) {
-                remove(); // nobody has subscribed to it, and now it is spent
+                remove(); // the watch has fired, and nobody needs it any more
             } else {
                 set();
             }
         }
 
-        /** A read that shows whether an event did not come. The list of children is short: most nodes have none. */
+        /**
+         * Returns a read that shows whether an event is missing. The list of children is short: most nodes have none.
+         */
         Op read() {
             return kind == content ? Op.getData(path) : Op.getChildren(path);
         }
 
         /**
-         * The node was looked at. Answers and events come in order, so whatever event came before this answer has
-         * ended the watch, or the node is being read again because of it.
+         * Handles the result of a look at the node. Answers and events come in order, so any event that came before
+         * this answer has ended the watch, or the node is being read again because of it.
          */
         void onLooked(OpResult result) {
             if (kind.get(path) != this || state.get().isFinal()) {
@@ -341,16 +353,16 @@ public final class WatchRegistry {
             }
         }
 
-        /** Ends a watch that no event will end, so the client's side of it is dropped here. */
+        /** Ends a watch that no event will end, and therefore drops the client's side of it. */
         private void endUntold(Consumer<Subscriber> telling) {
             zk.dropWatch(path, onEvent);
             end(telling);
         }
 
-        /** Ends the watch, and tells all subscribers why. */
+        /** Ends the watch, and notifies all subscribers of the reason. */
         private void end(Consumer<Subscriber> telling) {
             if (remove()) {
-                // Safe without a copy: nobody can subscribe to it or leave it any more.
+                // Safe without a copy: nobody can subscribe or unsubscribe any more.
                 subscribers.forEach(telling);
             }
         }

@@ -15,15 +15,15 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
 /**
- * Keeps the state of the leases of one session true. T is the session time-out.
+ * Keeps the state of the leases of one session correct. T is the session time-out.
  *
  * <ul>
- *   <li>While the session holds a lease that is older than T/6, one {@code multi} of checks is sent every T/6. It
- *       names all nodes that the session holds. The answer comes with a commit, so it renews the proof that the
- *       session lives, and it tells if a node is gone.
- *   <li>If the proof is good for less than another third of T after that, because answers are slow or the process
- *       stood still, a second check follows at once. It proves more, see {@link SessionReports}.
- *   <li>Once T has passed since the last committed write was sent, every lease is lost, whatever a server says later.
+ *   <li>While the session holds a lease that is older than T/6, one {@code multi} of checks is sent every T/6. It names
+ *       all nodes that the session holds. The answer comes with a commit, so it renews the proof that the session is
+ *       alive, and it shows whether a node is gone.
+ *   <li>If after that the proof is good for less than another third of T, because answers are slow or the process was
+ *       paused, a second check follows at once. It proves more, see {@link SessionReports}.
+ *   <li>Once T has passed since the latest committed write was sent, every lease is lost, whatever a server says later.
  * </ul>
  *
  * <p>Nothing is sent for a session that holds nothing. Confined to the engine thread.
@@ -32,39 +32,41 @@ public final class KeepAlive {
     /** Keeps a check far below ZooKeeper's packet limit of 1 MiB, even if each character takes several bytes. */
     private static final int PATH_CHARACTERS_PER_CHECK = 100_000;
 
-    /** A held node, which is checked until it ends. */
+    /** A held node, which is checked until its hold ends. */
     public interface CheckedNode {
         String nodePath();
 
-        /** When it was granted, by the engine's clock. */
+        /** Returns when the node was granted, by the engine's clock. */
         long grantedAt();
 
-        /** Ends it as lost, if it has not ended. It then need not be checked any longer. */
+        /** Ends the hold as lost, unless it has ended. The node need not be checked any longer. */
         void lose(String reason);
 
         /**
-         * Its session or its client is over. Ends it as lost, if it has not ended, and has its node deleted, even if
-         * the thread that is releasing it has not come to that yet.
+         * Called when the session or the client has ended. Ends the hold as lost, unless it has ended, and has the node
+         * deleted, even if the thread that is releasing the hold has not got that far yet.
          */
         void endAtOnce(String reason);
 
-        /** The node is gone. It is lost, unless we have deleted it ourselves. */
+        /** Called when the node is gone. The hold is lost, unless we have deleted the node ourselves. */
         void onNodeGone();
 
-        /** If it has ended, does what follows from that: the thread that ended it may have died before it could. */
+        /**
+         * If the hold has ended, does what follows from that: the thread that ended it may have died before it could.
+         */
         void finishEnd();
 
-        /** The client was closed, so nobody is left to delete the node. */
+        /** Called when the client was closed, so that nobody is left to delete the node. */
         void abandon();
     }
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Map<String, CheckedNode> kept = new LinkedHashMap<>(); // by path of the node, the oldest first
-    private volatile boolean keepsAny; // a copy for other threads
+    private final Map<String, CheckedNode> kept = new LinkedHashMap<>(); // by path of the node, oldest first
+    private volatile boolean keepsAny; // a copy of !kept.isEmpty() for other threads
     private boolean armed; // whether the timer is set
     private int checksUnderWay;
-    private boolean checkedTwice; // whether a second check has followed the last one already
+    private boolean checkedTwice; // whether a second check has followed the last one
     private long checkedAt; // when the last check of all nodes was sent
 
     public KeepAlive(Session session, EngineScheduler scheduler) {
@@ -73,7 +75,7 @@ public final class KeepAlive {
         this.checkedAt = scheduler.nanoTime();
     }
 
-    /** A node was granted. No check is due for it before it is older than T/6. */
+    /** Adds a node that was granted. No check is due for it until it is older than T/6. */
     public void add(CheckedNode node) {
         kept.put(node.nodePath(), node);
         keepsAny = true;
@@ -82,14 +84,15 @@ public final class KeepAlive {
         }
     }
 
-    /** A node has ended. */
+    /** Removes a node whose hold has ended. */
     public void remove(CheckedNode node) {
         kept.remove(node.nodePath(), node);
         keepsAny = !kept.isEmpty();
     }
 
     /**
-     * Another request of this session was waiting for a node that is held here, and has heard that the node is gone.
+     * Called when another request of this session, which was waiting for a node that is held here, has learned that the
+     * node is gone.
      */
     public void onNodeGone(String nodePath) {
         CheckedNode held = kept.get(nodePath);
@@ -98,7 +101,7 @@ public final class KeepAlive {
         }
     }
 
-    /** Whether the session holds anything. Any thread. */
+    /** Whether the session holds anything. May be called from any thread. */
     boolean keepsAny() {
         return keepsAny;
     }
@@ -107,25 +110,25 @@ public final class KeepAlive {
         return List.copyOf(kept.values());
     }
 
-    /** There was no proof while there was no connection, so it is renewed at once. */
+    /** Renews the proof at once, because there was none while there was no connection. */
     public void onConnected() {
         if (!kept.isEmpty()) {
             checkAll();
         }
     }
 
-    /** The session has ended, and with it all that it holds. */
+    /** Ends all holds, because the session has ended. */
     public void onEnded(State how) {
         all().forEach(node -> node.endAtOnce(
                 "the ZooKeeper session 0x" + Long.toHexString(session.zk().sessionId()) + " has ended (" + how + ")"));
     }
 
-    /** The nanoseconds until all leases are lost, if no write is committed before. */
+    /** Returns the nanoseconds until all leases are lost, unless a write is committed before. */
     private long lossDue() {
         return session.provenAt() + session.timeoutNanos() - scheduler.nanoTime();
     }
 
-    /** The nanoseconds between two checks, and the age from which a lease is checked. */
+    /** Returns the nanoseconds between two checks, which is also the age from which a lease is checked. */
     private long period() {
         return session.timeoutNanos() / 6;
     }
@@ -140,9 +143,9 @@ public final class KeepAlive {
         armed = false;
         if (session.isOutlived()) {
             if (checksUnderWay == 0 && session.isConnected() && keepsAny) {
-                checkAll(); // if the session lives after all, the answer says so
+                checkAll(); // if the session is alive after all, the answer shows that
             }
-            all().forEach(held -> held.lose(Session.OUTLIVED)); // each is removed here by a task of its own
+            all().forEach(held -> held.lose(Session.OUTLIVED)); // a separate task removes each node from this object
             return;
         }
         all().forEach(CheckedNode::finishEnd);
@@ -156,7 +159,7 @@ public final class KeepAlive {
             checkAll();
             checkDue = period();
         }
-        // While a check cannot be sent, or is not answered, there is nothing to do but to watch for the loss.
+        // While a check cannot be sent or is not answered, the only thing to do is to watch for the loss.
         arm(Math.min(checkDue > 0 ? checkDue : period(), lossDue()));
     }
 
@@ -166,7 +169,7 @@ public final class KeepAlive {
         check(all());
     }
 
-    /** Checks these nodes, with more than one request if their paths are too long for one. */
+    /** Checks these nodes. Sends several requests if the paths are too long for one. */
     private void check(List<CheckedNode> nodes) {
         for (List<CheckedNode> part : parts(nodes)) {
             checksUnderWay++;
@@ -179,8 +182,8 @@ public final class KeepAlive {
     }
 
     /**
-     * Checks the nodes at which the server did not look, because an earlier one was missing. They are checked in
-     * halves: each check finds only one missing node, and perhaps all of them are gone.
+     * Checks the nodes that the server did not look at because an earlier one was missing. They are checked in halves:
+     * each check finds only one missing node, and perhaps all of them are gone.
      */
     private void checkInHalves(List<CheckedNode> unknown) {
         List<CheckedNode> left = unknown.stream()
@@ -191,7 +194,7 @@ public final class KeepAlive {
         check(left.subList(middle, left.size()));
     }
 
-    /** Divides the nodes so that each part fits one request. */
+    /** Splits the nodes into parts that fit one request each. */
     private static List<List<CheckedNode>> parts(List<CheckedNode> nodes) {
         List<List<CheckedNode>> parts = new ArrayList<>();
         int room = 0;
@@ -207,13 +210,14 @@ public final class KeepAlive {
     }
 
     /**
-     * A check was answered. One that got no answer is followed by another, at the next connection or with the timer.
+     * Handles the answer to a check. If there was no answer, another check follows, at the next connection or with the
+     * timer.
      */
     private void onChecked(List<CheckedNode> nodes, Answer<List<OpResult>> answer) {
         if (answer.code() == Code.NONODE) {
             int missing = Session.firstMissing(answer.value());
             nodes.get(missing).onNodeGone();
-            checkInHalves(nodes.subList(missing + 1, nodes.size())); // those in front of it exist
+            checkInHalves(nodes.subList(missing + 1, nodes.size())); // the nodes in front of it exist
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
             return;
@@ -222,7 +226,7 @@ public final class KeepAlive {
         }
         if (checksUnderWay == 0 && !checkedTwice && !session.isFreshlyProven()) {
             checkedTwice = true;
-            scheduler.execute(() -> check(all())); // after the tasks that take out the nodes that are gone
+            scheduler.execute(() -> check(all())); // after the tasks that remove the nodes that are gone
         }
     }
 }

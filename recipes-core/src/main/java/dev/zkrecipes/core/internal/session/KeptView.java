@@ -14,29 +14,30 @@ import java.util.Optional;
 import java.util.function.IntSupplier;
 
 /**
- * What a session knows of the queue of one path without asking, so that the next create needs no list behind it.
+ * What a session knows about the queue of one path without asking the server, so that the next create needs no list
+ * after it.
  *
- * <p><b>Why the number of a node is as good as a list.</b> ZooKeeper numbers the children of a path by the count of
- * all creates below it, of whatever kind. So if a node of ours has the number that follows that of our last one,
- * nobody has created anything in between. Deletions only shorten a queue, and by the first law of drivers what is
- * granted with too many nodes in front is granted with fewer.
+ * <p><b>Why the number of a node is as good as a list.</b> ZooKeeper numbers the children of a path by the count of all
+ * creates below it, of whatever kind. So if the number of a new node of ours directly follows that of our last one,
+ * nobody has created anything in between. Deletions only shorten a queue, and by the first law of drivers, a request
+ * that is granted with too many nodes in front is also granted with fewer.
  *
- * <p><b>Why the path is watched.</b> If the path is deleted and recreated, its numbers begin at 0 again and may meet
- * ours by chance. A watch on the path tells of its end before the server answers a create below the new one. The list
- * that the knowledge begins with has to be newer than the watch. The same watch tells if the data of the path change,
- * which are the rule of some locks. All of that holds on one connection only.
+ * <p><b>Why the path is watched.</b> If the path is deleted and recreated, its numbers start at 0 again and may match
+ * ours by chance. A watch on the path reports the deletion before the server answers a create below the new path. The
+ * list with which this knowledge begins has to be newer than the watch. The watch also reports changes of the path's
+ * data, which is the rule of some locks. All of this holds on one connection only.
  *
- * <p>Only a queue in which nobody else stands is kept: a request behind somebody else needs a list anyway. The list has
- * to follow two nodes of ours with nobody in between. So a client that takes turns with others, and whose numbers never
- * are the expected ones, goes on sending the list with the create, which takes one round trip; it does not find out
- * each time that it needs one. Confined to the engine thread.
+ * <p>Only a queue that has no nodes of others is kept: a request behind somebody else needs a list anyway. The list has
+ * to follow two nodes of ours with no create by others in between. So a client that takes turns with others, and whose
+ * numbers never are the expected ones, continues to send the list with the create, which takes one round trip, instead
+ * of finding out each time that it needs one. Confined to the engine thread.
  */
 public final class KeptView implements WatchRegistry.Subscriber {
     private static final long NONE = -1;
 
     /**
-     * Each request goes through all of the names again, so that its cost grows with the queue. In a longer queue, the
-     * requests share one list instead.
+     * Each request goes through all names again, so its cost grows with the queue. In a longer queue, the requests
+     * share one list instead.
      */
     static final int MOST_NAMES = 64;
 
@@ -44,17 +45,17 @@ public final class KeptView implements WatchRegistry.Subscriber {
     private final SessionNodes nodes;
     private final WatchRegistry watches;
     private final IntSupplier sessionOrder;
-    private final List<String> names = new ArrayList<>(1); // all nodes in the queue; all are of this session
+    private final List<String> names = new ArrayList<>(1); // all nodes in the queue; they all belong to this session
     private Optional<Content> rule = Optional.empty();
     private long expected = NONE; // the number of the next create, if nobody else creates anything
-    private boolean wasExpected; // whether our last node had the number that was expected
-    private boolean wasAlone; // whether the last list showed nobody else, and not too many of ours
-    private boolean isKnown; // whether names had all nodes when our last one was created
-    private int order; // what Session.order() was then
-    private int reads; // how often the watch has read the path: once more each time that it was spent
-    private int knownSinceRead; // the number of the read after which the list was taken
+    private boolean wasExpected; // whether our last node had the expected number
+    private boolean wasAlone; // whether the last list showed no nodes of others, and not too many of ours
+    private boolean isKnown; // whether names was complete when our last node was created
+    private int order; // Session.order() when the last list was taken
+    private int reads; // how often the watch has read the path: once when it was set, and again after each event
+    private int knownSinceRead; // the value of reads when the last list was taken
     private boolean isWatched;
-    private int uses; // since the path was found to be gone
+    private int uses; // since this object was created, or the path was found to be gone
     long usedAt; // by the engine's clock
 
     KeptView(String path, SessionNodes nodes, WatchRegistry watches, IntSupplier sessionOrder) {
@@ -69,7 +70,9 @@ public final class KeptView implements WatchRegistry.Subscriber {
         return uses == 1;
     }
 
-    /** The path is about to be used. From the second time on it is watched, unless others were seen there. */
+    /**
+     * Called before each use of the path. The path is watched from the second use on, unless others were seen there.
+     */
     void use() {
         uses++;
         if (uses > 1 && !isWatched && wasAlone) {
@@ -78,7 +81,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
         }
     }
 
-    /** Forgets what is known, and watches the path no longer. */
+    /** Forgets what is known, and stops watching the path. */
     void end() {
         forget();
         if (isWatched) {
@@ -96,14 +99,14 @@ public final class KeptView implements WatchRegistry.Subscriber {
         return isWatched && watches.tellsContentOf(path);
     }
 
-    /** The rule of the lock, which is the data of the path; empty if the list was taken without it. */
+    /** Returns the rule of the lock, which is the data of the path; empty if the list was taken without it. */
     public Optional<Content> rule() {
         return rule;
     }
 
     /**
-     * A node of ours was created. {@code more} is how many others the same transaction has created behind it. What was
-     * known stays known if the number is the expected one.
+     * Records a node that we have created. {@code more} is how many other nodes the same transaction has created after
+     * it. What was known stays known if the number is the expected one.
      */
     public void onCreated(String name, long number, int more) {
         wasExpected = number == expected;
@@ -112,7 +115,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
         names.add(name);
     }
 
-    /** The path was made together with this node of ours, which is the first below it. */
+    /** Records that the path was created together with this node of ours, which is the first below it. */
     public void onMade(String name, long number) {
         names.clear();
         names.add(name);
@@ -121,7 +124,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
         wasAlone = true;
     }
 
-    /** A create of ours has failed, or got no answer. */
+    /** Forgets what is known of the queue, because a create of ours has failed or got no answer. */
     public void forget() {
         isKnown = false;
         wasExpected = false;
@@ -130,9 +133,9 @@ public final class KeptView implements WatchRegistry.Subscriber {
     }
 
     /**
-     * A list was taken after our last node was created, and shows {@code own}, a node of ours. If the path is watched
-     * at the time of the answer, the watch was set before the list was taken, because answers come in the order of the
-     * requests, and nothing was told since.
+     * Records a list that was taken after our last node was created and that should show {@code own}, a node of ours.
+     * If the path is watched at the time of the answer, the watch was set before the list was taken, because answers
+     * come in the order of the requests, and no event has come since.
      */
     public void onListed(ChildrenSnapshot list, String own) {
         List<String> listed = list.names(path);
@@ -154,8 +157,8 @@ public final class KeptView implements WatchRegistry.Subscriber {
     }
 
     /**
-     * The queue, less the nodes that are known to be gone, as if it had been listed just now. {@code turn} is the
-     * number of the session's last list.
+     * Returns the queue, less the nodes that are known to be gone, as if it had been listed just now. {@code turn} is
+     * the number of the session's last list.
      */
     public ChildrenSnapshot queue(long turn) {
         names.removeIf(name -> !isOurs(name));
@@ -169,7 +172,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
 
     @Override
     public void onGone(String watched) {
-        isWatched = false; // the watch has ended
+        isWatched = false; // the subscription has ended
         wasAlone = false;
         uses = 0;
         forget();

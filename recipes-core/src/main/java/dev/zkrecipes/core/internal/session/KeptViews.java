@@ -15,12 +15,12 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kept views of one session: of the paths that were used last. A view that was not used for a while goes, and its
- * watch with it; so does the one that was not used for the longest time if there are too many. Confined to the engine
+ * The kept views of the most recently used paths of one session. A view that has not been used for a while is removed,
+ * and its watch with it. If there are too many views, the least recently used one is removed. Confined to the engine
  * thread.
  */
 public final class KeptViews {
-    /** More paths than a client uses again and again within a minute. */
+    /** More paths than a client is expected to use repeatedly within a minute. */
     static final int MOST = 1000;
 
     private static final Duration UNUSED = Duration.ofSeconds(45);
@@ -29,10 +29,10 @@ public final class KeptViews {
     private final WatchRegistry watches;
     private final IntSupplier order;
     private final EngineScheduler scheduler;
-    private final Map<String, KeptView> views = new LinkedHashMap<>(16, 0.75f, true); // the eldest was not used longest
+    private final Map<String, KeptView> views = new LinkedHashMap<>(16, 0.75f, true); // in access order
     private @Nullable Timer nextLook; // null if there are no views
 
-    /** {@code order} is that of the session, which changes with each connection. */
+    /** {@code order} supplies {@link Session#order}, which changes with each connection. */
     KeptViews(SessionNodes nodes, WatchRegistry watches, IntSupplier order, EngineScheduler scheduler) {
         this.nodes = nodes;
         this.watches = watches;
@@ -40,7 +40,7 @@ public final class KeptViews {
         this.scheduler = scheduler;
     }
 
-    /** The view of a path that is about to be used. A path that is used once pays for no watch. */
+    /** Returns the view of a path that is about to be used. A path that is used only once is not watched. */
     public KeptView use(String path) {
         KeptView view = views.get(path);
         if (view == null) {
@@ -54,7 +54,7 @@ public final class KeptViews {
         return view;
     }
 
-    /** The path is gone, or not there: it is used for the first time again. */
+    /** Removes the view of a path that is gone or does not exist. The next use of the path counts as the first. */
     public void remove(String path) {
         KeptView view = views.remove(path);
         if (view != null) {
@@ -62,7 +62,10 @@ public final class KeptViews {
         }
     }
 
-    /** Ends all views: the session has ended, or its handle is left to the application, without our watches. */
+    /**
+     * Removes all views, because the session has ended or because the application gets its handle back, without our
+     * watches.
+     */
     public void end() {
         views.values().forEach(KeptView::end);
         views.clear();

@@ -29,12 +29,12 @@ import org.apache.zookeeper.OpResult.ErrorResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session: its state, the {@linkplain SessionProof proof} that it lives, and what belongs to it, such as its
+ * One session: its state, the {@linkplain SessionProof proof} that it is alive, and what belongs to it, such as its
  * watches, its lists and the nodes that it holds. T is the session time-out that the server has granted.
  *
- * <p>Whether the session lives is known in three degrees. It is <i>proven</i> while committed writes show that the
- * ensemble holds it. It is <i>taken for lost</i> once T has passed by the clock of this process without a sign of
- * life, but may still turn out to live. It has <i>ended</i> once its {@linkplain State#isFinal() state is final}.
+ * <p>There are three degrees of knowledge about a session. It is <i>proven</i> while committed writes show that the
+ * ensemble still holds it. It is <i>taken for lost</i> once T has passed by the clock of this process without a sign of
+ * life; it may still turn out to be alive. It has <i>ended</i> once its {@linkplain State#isFinal() state is final}.
  *
  * <p>Confined to the engine thread, except for {@link #isProven()}, {@link #isOutlived()}, {@link #isTakenForLost()}
  * and what never changes.
@@ -45,13 +45,14 @@ public final class Session {
 
     private static final Duration A_LONG_WHILE = Duration.ofMinutes(1);
 
-    /** Is told of the state of a session, on the engine thread. */
+    /** Is notified of the state of a session, on the engine thread. */
     public interface Observer {
-        /** The session is connected, for the first time or again. */
+        /** Called when the session is connected, for the first time or again. */
         void onConnected();
 
         /**
-         * The session has ended with {@code state}. A client that can have another session has asked for it already.
+         * Called when the session has ended with {@code state}. If the client can have another session, it has already
+         * requested it.
          */
         void onEnded(State state);
     }
@@ -68,26 +69,26 @@ public final class Session {
     private final CheckedAcls checkedAcls;
     private final KeptViews keptViews;
     private final NewPaths newPaths = new NewPaths();
-    private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>(); // those whom the next proof serves
+    private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>(); // the receivers of the next proof
     private final Set<Observer> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
     private volatile State state = State.CONNECTING;
-    private volatile long endedAt; // when the last connection ended; of no use while there is a connection
-    private volatile boolean
-            takenForLost; // whether its leases are lost by the clock, and nothing has shown since that it lives
+    private volatile long endedAt; // when the last connection ended; meaningless while there is a connection
+    // Whether the leases are lost by the clock, and nothing has shown since then that the session is alive.
+    private volatile boolean takenForLost;
     private Runnable onTakenForLost = () -> {};
     private Runnable onBeat = () -> {};
     private @Nullable Timer untilGivenUp; // runs while there is no connection
     private long connectedAt; // when the last connection began
-    private int connections; // so far
+    private int connections; // the number of connections so far
     private volatile long timeoutNanos; // 0 before the first connection
     private volatile SessionProof proof;
 
     /**
-     * Opens a session. A session that is not new, because its handle was wrapped, may have existed for any time.
-     * {@code onState} is told of each change of the state before anybody else. When it returns from a final state,
-     * the next session is on its way.
+     * Opens a session. If {@code isNew} is false, the handle was wrapped, and the session may have existed for any
+     * time. {@code onState} is called for each change of the state, before anybody else is notified. When it returns
+     * from a final state, the next session has been requested.
      */
     public Session(
             ZooKeeperOperations.Factory handles,
@@ -116,20 +117,20 @@ public final class Session {
         this.lists = new ListBatcher(operations, scheduler, this::check);
     }
 
-    /** Sets what runs, on the engine thread, when {@link #isTakenForLost()} changes while the state does not. */
+    /** Sets what runs, on the engine thread, when {@link #isTakenForLost()} changes although the state does not. */
     public void onTakenForLost(Runnable told) {
         onTakenForLost = told;
     }
 
     /**
-     * Sets what runs on the engine thread with each beat: sixteen times in a session time-out. After a pause of the
-     * process there is one beat, however long the pause was.
+     * Sets what runs, on the engine thread, with each beat: sixteen times in a session time-out. After a pause of the
+     * process there is only one beat, however long the pause was.
      */
     public void onBeat(Runnable told) {
         onBeat = told;
     }
 
-    /** Takes up the state in which the handle is already. */
+    /** Takes over the present state of the handle. */
     public void begin() {
         pauses.begin();
         become(operations.initialState());
@@ -159,7 +160,7 @@ public final class Session {
         return keptViews;
     }
 
-    /** Whether the servers are taken to have container nodes. */
+    /** Whether the servers are assumed to support container nodes. */
     public boolean hasContainers() {
         return operations.hasContainers();
     }
@@ -176,13 +177,14 @@ public final class Session {
         return state == State.CONNECTED;
     }
 
-    /** The number of the present connection, or of the last one; 0 before the first. */
+    /** Returns the number of the present connection, or of the last one; 0 before the first. */
     public int connection() {
         return connections;
     }
 
     /**
-     * Changes with each connection, and with each event that never came: what was seen before may be out of order.
+     * Returns a number that changes with each connection and with each event that was found to be missing. What was
+     * seen under an earlier number may be out of order.
      */
     public int order() {
         return connections + watches.missedEvents();
@@ -197,29 +199,29 @@ public final class Session {
     }
 
     /**
-     * Whether a request that was lost with a connection may have been refused instead. A server that wants another
-     * identity refuses one request and closes the connection, and ZooKeeper's client may not even read the refusal.
-     * So as long as the session has had no answer, such a request is worth sending again: the next refusal may be
-     * read.
+     * Whether a request that was lost with its connection may have been refused instead. A server that requires another
+     * identity refuses one request and closes the connection, and ZooKeeper's client may not even read the refusal. So
+     * until the session has received an answer, such a request is worth sending again: the next refusal may be read.
      */
     public boolean mayBeRefused() {
         return !operations.hasAnswered();
     }
 
-    /** Whether it has ended here because no server answered, rather than by the word of a server. */
+    /** Whether the session was ended here because no server answered, and not by a server. */
     public boolean isGivenUp() {
         return operations.isGivenUp();
     }
 
     /**
-     * How long it takes until the server must have ended it, too. Zero if that has passed, or while it lives here.
+     * Returns how long it takes until the server must have ended the session, too; zero if that time has passed, or if
+     * the session has not ended here.
      */
     public Duration untilEndedByServer() {
         long left = isEnded() ? endedAt + timeoutNanos * 3 / 2 - scheduler.nanoTime() : 0;
         return Duration.ofNanos(Math.max(0, left));
     }
 
-    /** T, the negotiated time-out; 0 before the first connection. Any thread. */
+    /** Returns T, the negotiated time-out; 0 before the first connection. May be called from any thread. */
     public long timeoutNanos() {
         return timeoutNanos;
     }
@@ -232,15 +234,14 @@ public final class Session {
         observers.remove(observer);
     }
 
-    /** A write that was sent at that time was committed. */
+    /** Records that a write that was sent at this time was committed. */
     public void committed(long sentAt) {
         committed(sentAt, true);
     }
 
     /**
-     * A write was committed, which proves that the session lived. After a reconnect the leases become valid again
-     * only by a write that was sent in the new connection and {@code findsAll}: it found all nodes that it was to
-     * find.
+     * Records a committed write, which proves that the session was alive. After a reconnect, leases become valid again
+     * only by a write that was sent on the new connection and {@code findsAll} the nodes that it checks.
      */
     private void committed(long sentAt, boolean findsAll) {
         SessionProof old = proof;
@@ -257,16 +258,16 @@ public final class Session {
     }
 
     /**
-     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. An answer that one
-     * of them does not exist comes from the leader, too, and is committed just as well.
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. The answer that a
+     * path does not exist also comes from the leader, and is committed just as well.
      */
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         check(paths, () -> true, reply);
     }
 
     /**
-     * Sends one {@code multi} of checks, which may be one of several. {@code isLast} is asked after all paths were
-     * found: whether no other check is still to find its nodes.
+     * Sends one {@code multi} of checks, which may be one of several. {@code isLast} is called when all of its paths
+     * were found, and returns whether no other check is still unanswered.
      */
     void check(List<String> paths, BooleanSupplier isLast, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
@@ -294,7 +295,7 @@ public final class Session {
         askedForProof.add(reply);
     }
 
-    /** Which of the checked paths does not exist, if the answer to {@link #check} was NONODE. */
+    /** Returns which of the checked paths does not exist, when {@link #check} was answered with NONODE. */
     public static int firstMissing(List<OpResult> results) {
         for (int i = 0; i < results.size(); i++) {
             if (results.get(i) instanceof ErrorResult error && error.getErr() == Code.NONODE.intValue()) {
@@ -304,21 +305,27 @@ public final class Session {
         throw new IllegalStateException("a multi failed with NONODE and none of its operations did");
     }
 
-    /** Whether a write that was committed in this connection proves that the session lives now. Any thread. */
+    /**
+     * Whether a write that was committed on this connection proves that the session is alive now. May be called from
+     * any thread.
+     */
     public boolean isProven() {
         return proof.remaining(timeoutNanos, scheduler.nanoTime()) > 0;
     }
 
-    /** Whether T has passed since the last committed write was sent, so others may have its locks. Any thread. */
+    /**
+     * Whether T has passed since the latest committed write was sent, so that others may have its locks. May be called
+     * from any thread.
+     */
     public boolean isOutlived() {
         return proof.isOutlived(timeoutNanos, scheduler.nanoTime());
     }
 
     /**
-     * Whether the session must be taken for lost by the clock of this process, as a server may not be there to say
-     * so. That is so once T has passed: since the last committed write was sent, if the session holds anything, and
-     * otherwise since it lost its connection. It stays so until a server says that the session has ended, or it turns
-     * out to live. Any thread.
+     * Whether the session must be taken for lost by the clock of this process, as there may be no server to say so.
+     * This is the case once T has passed: since the latest committed write was sent, if the session holds anything, and
+     * otherwise since it lost its connection. It lasts until a server says that the session has ended, or until the
+     * session turns out to be alive. May be called from any thread.
      */
     public boolean isTakenForLost() {
         if (takenForLost || keepAlive.keepsAny()) {
@@ -328,7 +335,7 @@ public final class Session {
         return isCutOff && timeoutNanos > 0 && scheduler.nanoTime() - endedAt >= timeoutNanos;
     }
 
-    /** Notes that the leases of the session are being lost by the clock. On the engine thread. */
+    /** Records that the leases of the session are being lost by the clock. Call only on the engine thread. */
     public void takeForLost() {
         if (!takenForLost && !isEnded()) {
             takenForLost = true;
@@ -336,31 +343,35 @@ public final class Session {
         }
     }
 
-    /** There was no connection for T, or no server has said yet how long T is. */
+    /**
+     * Runs when there has been no connection for T. Before the first connection T is unknown, and this has no effect.
+     */
     private void lookWhetherLost() {
         if (isTakenForLost()) {
             takeForLost();
         }
     }
 
-    /** Whether a new lease may start on the present proof, because that is good for another third of T at least. */
+    /**
+     * Whether a new lease may start on the present proof, because the proof is good for at least another third of T.
+     */
     public boolean isFreshlyProven() {
         return proof.remaining(timeoutNanos, scheduler.nanoTime()) >= timeoutNanos / 3;
     }
 
-    /** When the last committed write was sent, by the engine's clock. */
+    /** Returns when the latest committed write was sent, by the engine's clock. */
     public long provenAt() {
         return proof.sentAt();
     }
 
-    /** Runs a task after T/6. A wait or a hold that is shorter than that costs nothing extra. */
+    /** Runs a task after T/6. A wait or hold that is shorter than that costs nothing extra. */
     public Timer afterAWhile(Runnable task) {
         return scheduler.schedule(Duration.ofNanos(timeoutNanos / 6), task);
     }
 
     /**
-     * Runs a task after 2 T, or a minute if that is longer, and up to a quarter more. The extra time depends on the
-     * session, so that sessions which began to wait together do not all ask the servers at the same moment.
+     * Runs a task after 2 T, or after a minute if that is longer, plus up to a quarter of that. The extra time depends
+     * on the session, so that sessions that began to wait together do not all send requests at the same moment.
      */
     private Timer afterALongWhile(Runnable task) {
         long least = Math.max(2 * timeoutNanos, A_LONG_WHILE.toNanos());
@@ -374,14 +385,15 @@ public final class Session {
     }
 
     /**
-     * Changes the state. It is called for an event, and for an answer that tells of the end before the event comes.
+     * Changes the state. Called for an event, or for an answer that shows the end of the session before the event
+     * comes.
      */
     public void become(State next) {
         if (isEnded() || next == state || next == State.CONNECTING) {
             return;
         }
         if (next != State.CONNECTED) {
-            endedAt = scheduler.nanoTime(); // before the state: a thread that sees the state needs it
+            endedAt = scheduler.nanoTime(); // set before the state: a thread that sees the state needs it
         }
         state = next;
         if (untilGivenUp != null) {

@@ -14,10 +14,10 @@ import java.util.function.Supplier;
 
 /**
  * The nodes of one session, and how many bytes their paths take. When a session ends, the server logs one transaction
- * that names all of its nodes. It reads its log with a limit of {@code jute.maxbuffer}, or twice that in its default
+ * that names all of its nodes. It reads its log with a limit of {@code jute.maxbuffer}, or twice that with its default
  * settings. A larger record would keep the server from starting, and followers from following.
  *
- * <p>So the paths of a session's nodes stay below seven eighths of the client's limit. The rest is for a chroot,
+ * <p>So the paths of a session's nodes take at most seven eighths of the client's limit. The rest is for a chroot,
  * which is not known here if the handle belongs to the application, and for servers that allow no more than the limit
  * itself.
  *
@@ -25,8 +25,8 @@ import java.util.function.Supplier;
  */
 public final class SessionNodes {
     private final int packetLimit; // jute.maxbuffer of the client
-    private final int limit; // for the bytes of all paths together
-    /** By id of the node: what to run when the node is gone. Most lists are empty, and these share one object. */
+    private final int limit; // for the total size of all paths, in bytes
+    /** By id of the node: what to run when the node is gone. Most lists are empty and share one object. */
     private final Map<String, List<Runnable>> waiting = new HashMap<>();
 
     private long bytes;
@@ -36,12 +36,12 @@ public final class SessionNodes {
         this.limit = packetLimit / 8 * 7;
     }
 
-    /** How large a packet may be, in bytes. */
+    /** Returns the largest size of a packet, in bytes. */
     public int packetLimit() {
         return packetLimit;
     }
 
-    /** Throws if there is no room for nodes whose paths take so many bytes more. */
+    /** Throws a {@link LockLimitException} if there is no room for {@code more} bytes of paths. */
     public void requireRoom(Supplier<String> lockPath, long more) {
         if (bytes + more > limit) {
             throw new LockLimitException("lock " + lockPath.get() + ": its session has " + waiting.size()
@@ -52,14 +52,15 @@ public final class SessionNodes {
         }
     }
 
-    /** Adds a node, whose path takes {@code size} bytes. */
+    /** Adds a node whose path takes {@code size} bytes. */
     public void add(String id, int size) {
         waiting.put(id, List.of());
         bytes += size;
     }
 
     /**
-     * A node is gone. Subtracts the {@code size} that was added, if it was added, and runs what waits for its end.
+     * Removes a node that is gone. Subtracts the {@code size} that was added for it, or 0, and runs what waits for its
+     * deletion.
      */
     public void remove(String id, int size) {
         List<Runnable> told = waiting.remove(id);
@@ -70,9 +71,9 @@ public final class SessionNodes {
     }
 
     /**
-     * Whether the node with this id in its name belongs to this session. If it does, {@code task} runs once the
-     * server has said, in answer to a request of this session, that the node is gone. The event of its deletion alone
-     * does not prove that the session lives on, because the end of the session deletes its nodes as well.
+     * Returns whether the node with this id in its name belongs to this session. If it does, {@code task} runs once the
+     * server has said, in its answer to a request of this session, that the node is gone. The event of its deletion
+     * alone does not prove that the session is alive, because the end of the session deletes its nodes as well.
      */
     public boolean awaitEnd(String id, Runnable task) {
         return waiting.computeIfPresent(id, (known, tasks) -> {
@@ -88,7 +89,7 @@ public final class SessionNodes {
         return waiting.containsKey(id);
     }
 
-    /** Whether the remaining nodes are so few that the end of the session may delete them, in one transaction. */
+    /** Whether the remaining nodes are so few that the end of the session may delete them all in one transaction. */
     public boolean isSmall() {
         return bytes <= limit / 16;
     }

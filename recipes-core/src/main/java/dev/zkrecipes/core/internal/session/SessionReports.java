@@ -8,40 +8,39 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * When the leader must have heard of one session. That follows from the order in which the session's server passes
- * messages on.
+ * Computes when the leader must have heard of one session. This follows from the order in which the session's server
+ * passes messages on.
  *
- * <p>A write that a follower forwards does not move the leader's clock for the session. That clock is moved by
- * reports: the leader pings its followers every half tick, and each follower answers with the sessions from which it
- * has heard since the last ping. Pings and commits come to the follower in one stream. Its reports, and the writes
- * that it forwards, go to the leader in another. So three committed writes in a row prove when the leader has heard
- * of the session:
+ * <p>A write that a follower forwards does not advance the leader's clock for the session. Only reports do: the leader
+ * pings its followers every half tick, and each follower answers with the sessions from which it has heard since the
+ * last ping. Pings and commits reach the follower in one stream. Its reports, and the writes that it forwards, reach
+ * the leader in another. So three committed writes in a row prove when the leader has heard of the session:
  *
  * <ol>
- *   <li><b>R</b> was answered, so its server has noted the session.
+ *   <li><b>R</b> was answered, so its server has recorded the session.
  *   <li><b>W1</b> was sent {@linkplain #gap more than half a tick} later. So the leader has sent a ping before it
  *       committed W1, and by the time W1 is answered, the server has answered that ping.
  *   <li><b>W2</b> was sent after W1 had been answered, so the report has reached the leader before W2. As W2 was
  *       committed, the session was alive then, and it lives at least until T after R was sent.
  * </ol>
  *
- * <p>The argument relies on nothing but the leader's ping timer: neither on how long messages take, nor on the pings
- * of the client. A new connection counts as a report, because the leader is asked for the session before the client
- * is let in. A new leader gives each session the whole of T. Confined to the engine thread.
+ * <p>The argument relies only on the leader's ping timer: neither on how long messages take, nor on the pings of the
+ * client. A new connection counts as a report, because the leader is asked for the session before the client is
+ * admitted. A new leader gives each session the whole of T. Confined to the engine thread.
  */
 final class SessionReports {
-    /** Of requests that follow each other by less than this part of T, only the first is kept, to save memory. */
+    /** Of requests that follow each other within less than this part of T, only the first is kept, to save memory. */
     private static final int SPACING = 24;
 
     private static final Duration LONG_AGO = Duration.ofDays(365);
 
     private final Stage answered; // requests in the role of R: each counts once it was answered
-    private final Stage told; // requests R for which a W1 was answered: the server has told the leader of them
-    private long newest; // when the newest committed write was sent
-    private long newestBefore; // what that was when the last connection ended
+    private final Stage told; // requests R for which a W1 was answered: the server has reported them to the leader
+    private long newest; // when the latest committed write was sent
+    private long newestBefore; // the value of newest when the last connection ended
     private long reported;
 
-    /** The session is known not to be older than that. */
+    /** Creates the reports of a session that is known not to be older than {@code knownSince}. */
     SessionReports(long knownSince) {
         this.answered = new Stage(knownSince);
         this.told = new Stage(knownSince);
@@ -50,12 +49,12 @@ final class SessionReports {
         this.reported = knownSince;
     }
 
-    /** The session may have existed for any time, and nothing is known of it yet. */
+    /** Creates the reports of a session that may have existed for any time, and of which nothing is known yet. */
     static SessionReports ofUnknown(long now) {
         return new SessionReports(now - LONG_AGO.toNanos());
     }
 
-    /** Half a tick, which is a quarter of T at most, and a little more for a leader whose timer is late. */
+    /** Returns half a tick, which is at most a quarter of T, plus a little for a leader whose timer is late. */
     private static long gap(long timeoutNanos) {
         return timeoutNanos / 4 + timeoutNanos / 24;
     }
@@ -64,12 +63,12 @@ final class SessionReports {
         newestBefore = newest;
     }
 
-    /** A new connection is a report, and it comes later than anything that was sent in the last connection. */
+    /** Counts the new connection as a report. It came later than anything that was sent on the last connection. */
     void onConnected() {
         reported = later(reported, newestBefore);
     }
 
-    /** A write was committed, and its answer has just come. To be called in the order in which writes were sent. */
+    /** Records a committed write whose answer has just come. Call in the order in which the writes were sent. */
     void onCommitted(long sentAt, long answeredAt, long timeoutNanos) {
         reported = later(reported, told.newestAt(sentAt));
         told.add(answeredAt, answered.newestAt(sentAt - gap(timeoutNanos)), timeoutNanos / SPACING);
@@ -77,7 +76,7 @@ final class SessionReports {
         newest = sentAt;
     }
 
-    /** A time: the leader has heard of the session then, or later. */
+    /** Returns a time at which, or after which, the leader has heard of the session. */
     long reportedAt() {
         return reported;
     }
@@ -86,13 +85,13 @@ final class SessionReports {
         return one - other >= 0 ? one : other;
     }
 
-    /** Times at which requests were sent. Each begins to count at a later time: when something was answered. */
+    /** Times at which requests were sent. Each begins to count at a later time, when something was answered. */
     private static final class Stage {
         private final Deque<Entry> coming = new ArrayDeque<>();
         private long current; // the newest that counts already
         private long last; // the newest of all
 
-        /** A request that was sent at one time, and counts from another. */
+        /** A request that was sent at {@code sentAt}, and counts from the time {@code from} on. */
         private record Entry(long from, long sentAt) {}
 
         Stage(long current) {
@@ -107,7 +106,7 @@ final class SessionReports {
             }
         }
 
-        /** The newest that counts at this time. The time of each call is no earlier than that of the call before. */
+        /** Returns the newest that counts at this time. The times of successive calls must not decrease. */
         long newestAt(long time) {
             while (!coming.isEmpty() && time - coming.element().from() >= 0) {
                 current = coming.remove().sentAt();

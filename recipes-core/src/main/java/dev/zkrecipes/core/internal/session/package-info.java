@@ -2,9 +2,9 @@
 // Copyright the zkrecipes authors
 
 /**
- * One ZooKeeper session: its state and the proof that it lives. {@link
- * dev.zkrecipes.core.internal.session.KeepAlive} knows the held nodes of the session, checks them, and ends them with
- * it.
+ * One ZooKeeper session: its state and the proof that it is alive.
+ * {@link dev.zkrecipes.core.internal.session.KeepAlive} knows the held nodes of the session, checks them, and ends
+ * their holds when the session ends.
  */
 @NullMarked
 package dev.zkrecipes.core.internal.session;
