@@ -16,7 +16,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * Reports an error on standard error, in one line and perhaps a hint, and returns its exit code.
+ * Reports an error on standard error, in one line and sometimes a hint, and returns its exit code.
  *
  * <p>This is a class rather than two lambdas to save time at the start: the JVM links lambdas anew in each run.
  */
@@ -58,7 +58,7 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
         return isUnknownCommand(error, command) ? "there is no command " + first : first + " is one argument too many";
     }
 
-    /** Whether the word in place of a sub-command is not the name of one. */
+    /** Whether the error is about a word that stands in place of a sub-command, but names none. */
     private static boolean isUnknownCommand(ParameterException error, CommandLine command) {
         return error instanceof UnmatchedArgumentException unmatched
                 && !unmatched.isUnknownOption()

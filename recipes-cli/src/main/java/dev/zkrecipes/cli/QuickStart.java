@@ -15,10 +15,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Makes {@code run}, {@code lead} and {@code hold} start quickly. It switches off what a plain command line would
- * load and never use. It also uses parts of the JDK for the first time, which takes long, on a daemon thread, while
- * the main thread reads the command line. The daemon thread touches nothing but the JDK, which any thread may be the
- * first to use.
+ * Makes {@code run}, {@code lead} and {@code hold} start quickly. It switches off what a plain command line would load
+ * and never use. On a daemon thread it also initializes parts of the JDK, which takes long, while the main thread reads
+ * the command line. That thread uses only classes of the JDK, because any thread may be the first to use these.
  */
 final class QuickStart implements Runnable {
     private static final String[] SECURITY = {"zookeeper.", "javax.net.ssl.", "java.security."};
@@ -74,10 +73,10 @@ final class QuickStart implements Runnable {
         return !environment.containsKey("ZKLOCK_CONFIG");
     }
 
-    /** Uses those parts of the JDK that a run needs, and that the JDK prepares at their first use. */
+    /** Initializes the parts of the JDK that a run needs, by using them for the first time. */
     @Override
     public void run() {
-        new SecureRandom().nextInt(); // makes the names of lock nodes
+        new SecureRandom().nextInt(); // needed for the names of lock nodes
         ClassLoader.getSystemResource("simplelogger.properties"); // opens the jar
         InetAddress.getLoopbackAddress();
         try (Selector selector = Selector.open();

@@ -38,8 +38,8 @@ final class StandardOutput extends FileOutputStream {
     }
 
     /**
-     * Returns why output is missing; empty if all was written. It is also empty if standard output is a pipe or a
-     * socket: its reader has closed it because it wants no more, as {@code head} does, which is not an error.
+     * Returns why output is missing; empty if all of it was written. Also returns empty if standard output is a pipe or
+     * a socket: its reader has closed it because it wants no more, as {@code head} does, and that is not an error.
      */
     Optional<String> failure() {
         return Optional.ofNullable(first).map(IOException::getMessage).filter(message -> !hasReader());
@@ -50,7 +50,7 @@ final class StandardOutput extends FileOutputStream {
             int type = (int) Files.getAttribute(Path.of("/dev/fd/1"), "unix:mode") & TYPE;
             return type == FIFO || type == SOCKET;
         } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
-            return false; // this system does not tell the type, so the error is reported
+            return false; // this system does not report the type, so the error is reported
         }
     }
 }

@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
  *
  * <p>The launcher {@code bin/zklock} starts this JVM. For {@code run}, {@code lead} and {@code hold} the JVM is the
  * {@link Keeper} of the lock, and the launcher runs the command. {@code run} starts as quickly as possible: usual
- * command lines are read without picocli, and for the others picocli creates no other sub-command.
+ * command lines are read without picocli, and for all others picocli creates only this sub-command.
  */
 @Command(
         name = "zklock",
@@ -96,13 +96,13 @@ public final class ZkLock implements Runnable, IVersionProvider {
             OptionalInt code = RunCommand.runUsual(Arrays.asList(line));
             return code.isPresent() ? code.getAsInt() : execute(runAlone(), line);
         } catch (ParameterException e) {
-            // Reported as it is. Picocli would read the line and its files again, and a file may be a pipe, which can
-            // be read only once.
+            // Reports the error without picocli. Picocli would read the line and its files again, and a file may be a
+            // pipe, which can be read only once.
             return new Complaints().handleParseException(new ParameterException(runAlone(), e.getMessage()), line);
         }
     }
 
-    /** Runs a command. Output that cannot be written, for example to a full disk, is an error of its own. */
+    /** Runs a command. If its output cannot be written, for example to a full disk, that is an error of its own. */
     private static int execute(CommandLine command, String[] args) {
         StandardOutput output = new StandardOutput();
         PrintWriter out = new PrintWriter(output, true, Charset.defaultCharset());

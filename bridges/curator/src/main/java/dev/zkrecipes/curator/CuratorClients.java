@@ -19,7 +19,7 @@ import org.apache.curator.framework.listen.Listenable;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Makes a {@link ZooKeeperClient} on the connection of a {@code CuratorFramework}, so that our locks need no second
+ * Creates a {@link ZooKeeperClient} on the connection of a {@code CuratorFramework}, so that our locks need no second
  * session.
  *
  * <pre>{@code
@@ -29,32 +29,34 @@ import org.apache.zookeeper.ZooKeeper;
  * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
  * }</pre>
  *
- * <p><b>Taken from the framework:</b> its handle and each one that replaces it, and so the session time-out, chroot,
- * TLS and authentication; its namespace; its {@code ACLProvider}. The provider is asked for the ACL of a lock's path
- * when the lock object is made. The path, any missing nodes above it and the lock's nodes get that ACL. <b>Not
- * taken:</b> the retry policy. An acquire waits for as long as its own time-out allows.
+ * <p><b>Taken from the framework:</b> its current handle and every later one, and with them the session time-out,
+ * chroot, TLS and authentication; its namespace; its {@code ACLProvider}. The client requests the ACL of a lock's path
+ * from the provider when the lock object is created. The path, any missing nodes above it and the lock's nodes get that
+ * ACL. <b>Not taken:</b> the retry policy. An acquire waits for as long as its own time-out allows.
  *
  * <p><b>Left alone:</b> the framework's watchers, listeners and caches, and the handle itself. Closing the client does
  * not close the framework.
  *
- * <p><b>The end.</b> The client closes itself when the framework is closed, before the framework ends the session:
- * waiters fail with {@link dev.zkrecipes.core.ClientClosedException} at once, leases are LOST, and their nodes are
- * deleted.
+ * <p><b>Closing the framework</b> also closes the client, before the framework ends the session: waiters fail with
+ * {@link dev.zkrecipes.core.ClientClosedException} at once, leases are LOST, and their nodes are deleted.
  */
 public final class CuratorClients {
-    /** Weak on both sides: a framework that is not closed keeps its client, which it tells of its end. */
+    /**
+     * Keys and values are weak. A framework that is not closed keeps its client reachable, through the listener that
+     * closes the client with the framework.
+     */
     private static final Map<CuratorFramework, WeakReference<ZooKeeperClient>> SHARED = new WeakHashMap<>();
 
     private CuratorClients() {}
 
     /**
-     * The one client of a framework for code that makes its locks where it needs them: the first call makes it, as
-     * {@link #over(CuratorFramework)}, and later ones find it.
+     * Returns the shared client of a framework, for code that creates its locks where it needs them. The first call
+     * creates the client, as {@link #over(CuratorFramework)} does, and later calls return it.
      *
-     * @param framework started, and not one that {@code usingNamespace} returned
-     * @return the client, the same each time until it is closed; it ends with the framework
+     * @param framework a started framework, not a view returned by {@code usingNamespace}
+     * @return the client, the same each time until it is closed; it is closed with the framework
      * @throws IllegalStateException if the framework is not started or is closed
-     * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
+     * @throws IllegalArgumentException if the framework is a view returned by {@code usingNamespace}
      */
     public static ZooKeeperClient shared(CuratorFramework framework) {
         Objects.requireNonNull(framework, "framework");
@@ -70,30 +72,30 @@ public final class CuratorClients {
     }
 
     /**
-     * Makes a client. It connects in the background when the framework does.
+     * Creates a client. It connects in the background when the framework does.
      *
-     * @param framework started, and not one that {@code usingNamespace} returned
-     * @return the client; it ends with the framework, or earlier if it is closed
+     * @param framework a started framework, not a view returned by {@code usingNamespace}
+     * @return the client; it is closed with the framework, if not earlier
      * @throws IllegalStateException if the framework is not started or is closed
-     * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
+     * @throws IllegalArgumentException if the framework is a view returned by {@code usingNamespace}
      */
     public static ZooKeeperClient over(CuratorFramework framework) {
         return over(framework, settings -> {});
     }
 
     /**
-     * Makes a client with its own settings, for example another namespace or an owner label:
+     * Creates a client with its own settings, for example another namespace or an owner label:
      *
      * <pre>{@code
      * ZooKeeperClient client = CuratorClients.over(curator, settings -> settings.namespace("/billing"));
      * }</pre>
      *
-     * @param framework started, and not one that {@code usingNamespace} returned
-     * @param settings changes what was taken from the framework
-     * @return the client; it ends with the framework, or earlier if it is closed
-     * @throws IllegalStateException if the framework is not started or is closed, or the settings name what to connect
-     *     to
-     * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
+     * @param framework a started framework, not a view returned by {@code usingNamespace}
+     * @param settings changes the settings that were taken from the framework
+     * @return the client; it is closed with the framework, if not earlier
+     * @throws IllegalStateException if the framework is not started or is closed, or if {@code settings} name a server
+     *     or handle, credentials, a client configuration or a session time-out, all of which are the framework's
+     * @throws IllegalArgumentException if the framework is a view returned by {@code usingNamespace}
      */
     public static ZooKeeperClient over(CuratorFramework framework, Consumer<ZooKeeperClientBuilder> settings) {
         Objects.requireNonNull(framework, "framework");
@@ -117,7 +119,7 @@ public final class CuratorClients {
                 events.removeListener(closing);
             }
         });
-        if (framework.getState() == CuratorFrameworkState.STOPPED) { // while the listener was not yet there
+        if (framework.getState() == CuratorFrameworkState.STOPPED) { // closed before the listener was registered
             client.close();
         }
         return client;
@@ -142,7 +144,7 @@ public final class CuratorClients {
         }
     }
 
-    /** The handle that the framework has now. Asked again when it has ended. */
+    /** Returns the framework's current handle. The client calls this again when that handle has ended. */
     private static ZooKeeper handleOf(CuratorFramework framework) {
         try {
             return framework.getZookeeperClient().getZooKeeper();

@@ -16,12 +16,13 @@ import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A lock of Curator's that is held, in the session of one handle of the framework. It is lost when the framework has
- * another handle, or when the handle itself has ended. Curator replaces a handle before it tells of the session's end.
+ * A hold of a Curator lock, bound to the session of one handle of the framework. The hold is lost when the framework
+ * has replaced that handle, when the handle is no longer alive, or when the framework is closed. Curator replaces the
+ * handle before it notifies listeners of the end of the session.
  *
- * <p>What Curator tells its listeners may be late, as one of the application's may block all others. So it may also be
- * about the session before, and a loss counts only if the handle agrees. Until Curator is connected again, such a loss
- * suspends the hold.
+ * <p>Curator may notify late, because one listener of the application can block all others. A notification may
+ * therefore concern the previous session, and a reported loss counts only if the handle confirms it. Until Curator is
+ * connected again, an unconfirmed loss suspends the hold.
  */
 final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, CuratorListener {
     private final CuratorLock lock;
@@ -45,7 +46,10 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         return hold;
     }
 
-    /** Called after the lock was acquired, which was in another session if the framework has another handle by now. */
+    /**
+     * Completes the hold after the acquire has succeeded. If the framework has replaced its handle by now, the lock was
+     * acquired in another session, and the hold counts as lost.
+     */
     ForeignLock.Hold withRelease(Callable<Boolean> release) {
         giveBack = release;
         OwnHolds.add(this);
@@ -62,7 +66,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         return lock.framework() == other.framework() && lock.path().equals(other.path());
     }
 
-    /** The framework's handle now. It has one session in all its life. */
+    /** Returns the framework's current handle. A handle has only one session during its lifetime. */
     private ZooKeeper zooKeeper() {
         try {
             return Objects.requireNonNull(lock.framework().getZookeeperClient().getZooKeeper(), "closed meanwhile");
@@ -71,12 +75,18 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         }
     }
 
-    /** The number of the framework's handle, which has another one when its session has ended. */
+    /**
+     * Returns the index of the framework's current handle. The framework gets another handle when its session has
+     * ended.
+     */
     private long handle() {
         return lock.framework().getZookeeperClient().getInstanceIndex();
     }
 
-    /** Whatever happened is an occasion to look at the handle. */
+    /**
+     * Marks the hold as lost if the framework or its handle shows that the session has ended. Every event, whatever its
+     * type, triggers this check.
+     */
     private void noticeLoss() {
         if (lock.isClosed() || handle() != handle || !zooKeeper.getState().isAlive()) {
             lost.complete(null);
@@ -85,12 +95,12 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
 
     @Override
     public void stateChanged(CuratorFramework client, ConnectionState newState) {
-        // A read-only server has no majority behind it, which may end the session meanwhile.
+        // READ_ONLY suspends, too: a read-only server is cut off from the quorum, which may meanwhile end the session.
         suspended = newState != ConnectionState.CONNECTED && newState != ConnectionState.RECONNECTED;
         noticeLoss();
     }
 
-    /** A framework with a circuit breaker tells others nothing while that is open. */
+    /** Bypasses the framework's circuit breaker, which withholds events from proxied listeners while it is open. */
     @Override
     public boolean doNotProxy() {
         return true;
@@ -103,7 +113,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
 
     @Override
     public LeaseState state() {
-        noticeLoss(); // the listener may have come too late, or still wait for its turn
+        noticeLoss(); // the listener may be registered too late, or its event may still be queued
         if (lost.isDone()) {
             return LeaseState.LOST;
         }
@@ -120,14 +130,14 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
     @Override
     public void release() {
         end();
-        boolean interrupted = Thread.interrupted(); // which would keep Curator from sending the deletion at once
+        boolean interrupted = Thread.interrupted(); // a set flag would keep Curator from sending the deletion at once
         try {
             var unused = giveBack.call();
         } catch (IllegalMonitorStateException e) {
             throw Thread.currentThread() == owner ? e : lock.belongsToADeadThread(owner, e);
         } catch (Exception e) {
-            // Curator repeats the deletion in the background if it was interrupted or had no connection; a closed
-            // framework's nodes go with it.
+            // After an interrupt or a connection failure, Curator retries the deletion in the background. The nodes of
+            // a closed framework disappear with its session.
             if (CuratorLock.isInterrupt(e)) {
                 interrupted = true;
             } else if (!CuratorLock.isOfConnection(e) && !lock.isClosed()) {

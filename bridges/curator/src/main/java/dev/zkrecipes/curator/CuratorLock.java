@@ -15,7 +15,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.zookeeper.KeeperException;
 
-/** A lock of Curator's. Such locks do not report a loss, so the framework's connection is watched instead. */
+/** A Curator lock. Curator's locks do not report a loss, so the framework's connection is observed instead. */
 record CuratorLock(CuratorFramework framework, String path, Theirs lock) implements ForeignLock {
 
     @Override
@@ -47,7 +47,10 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
         return atMost.compareTo(Duration.ofNanos(Long.MAX_VALUE)) < 0 ? atMost.toNanos() : Long.MAX_VALUE;
     }
 
-    /** Listens from before the request, so that a session that ends meanwhile counts as a loss. */
+    /**
+     * Tries to acquire once. The hold listens before the request is sent, so that a session that ends during the
+     * request counts as a loss.
+     */
     private Optional<Hold> once(Callable<Optional<Callable<Boolean>>> request) throws InterruptedException {
         OwnHolds.requireNoneLost(this);
         CuratorHold hold = CuratorHold.begin(this);
@@ -56,7 +59,7 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
             held = request.call();
         } catch (Exception e) {
             if (isInterrupt(e)) {
-                var unused = Thread.interrupted(); // Curator sets the flag again
+                var unused = Thread.interrupted(); // Curator sets the flag in addition to the exception
                 throw interrupted(e);
             }
             throw translated(e);
@@ -108,7 +111,7 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
         return framework.getState() == CuratorFrameworkState.STOPPED;
     }
 
-    /** Whether Curator repeats a deletion by itself. */
+    /** Whether the connection caused the failure. Curator retries a deletion by itself after such a failure. */
     static boolean isOfConnection(Exception failure) {
         return isCausedBy(failure, KeeperException.ConnectionLossException.class)
                 || isCausedBy(failure, KeeperException.OperationTimeoutException.class)
@@ -120,7 +123,7 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
         return isCausedBy(failure, InterruptedException.class);
     }
 
-    /** Curator's semaphores wrap what happened. */
+    /** Searches the whole chain of causes, because Curator's semaphores wrap exceptions. */
     private static boolean isCausedBy(Exception failure, Class<? extends Exception> type) {
         for (Throwable each = failure; each != null; each = each.getCause()) {
             if (type.isInstance(each)) {

@@ -14,16 +14,20 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 
-/** Locks of one library behind the interface of the other, and ours for code that makes locks on a framework. */
+/**
+ * Presents locks of this library as Curator locks and the other way round, and creates our locks on the connection of a
+ * framework.
+ */
 public final class CuratorLocks {
     private CuratorLocks() {}
 
     /**
-     * What Curator calls {@code new InterProcessMutex(framework, path)}, with ours behind it: on the framework's one
-     * client ({@link CuratorClients#shared}), in one queue with Curator's. Re-entrant for a thread through all locks on
-     * the path, where Curator's are re-entrant each for itself.
+     * Creates a mutex of this library in place of Curator's {@code new InterProcessMutex(framework, path)}. It uses the
+     * framework's {@linkplain CuratorClients#shared shared client}, and stands in one queue with Curator's mutexes on
+     * the path. A thread may re-enter through any of our mutexes on the path; Curator's mutexes are re-entrant only
+     * through the same object.
      *
-     * @param framework started, and not a view that {@code usingNamespace} returned
+     * @param framework a started framework, not a view returned by {@code usingNamespace}
      * @param path the path of the lock, in the framework's namespace
      * @return a new lock, see {@link #asCurator}
      */
@@ -34,10 +38,11 @@ public final class CuratorLocks {
     }
 
     /**
-     * As {@link #mutex}, for {@code InterProcessSemaphoreMutex}: not re-entrant, and any thread may release it. On
-     * another path than Curator's, which does not notice ours.
+     * Creates a lock in place of Curator's {@code InterProcessSemaphoreMutex}, as {@link #mutex} does for its mutex. It
+     * is not re-entrant, and any thread may release it. Use another path than Curator's, because Curator's lock does
+     * not notice ours.
      *
-     * @param framework started, and not a view that {@code usingNamespace} returned
+     * @param framework a started framework, not a view returned by {@code usingNamespace}
      * @param path the path of the lock, in the framework's namespace
      * @return a new lock, see {@link #asCurator}
      */
@@ -48,9 +53,9 @@ public final class CuratorLocks {
     }
 
     /**
-     * As {@link #mutex}, for {@code InterProcessReadWriteLock}.
+     * Creates a lock in place of Curator's {@code InterProcessReadWriteLock}, as {@link #mutex} does for its mutex.
      *
-     * @param framework started, and not a view that {@code usingNamespace} returned
+     * @param framework a started framework, not a view returned by {@code usingNamespace}
      * @param path the path of the lock, in the framework's namespace
      * @return both sides of a new lock
      */
@@ -64,16 +69,16 @@ public final class CuratorLocks {
      * Both sides of a read-write lock.
      *
      * @param readLock held by any number of readers
-     * @param writeLock held by one writer, who may take the read lock, too
+     * @param writeLock held by one writer, which may also acquire the read lock
      */
     public record ReadWriteLock(
             org.apache.curator.framework.recipes.locks.InterProcessLock readLock,
             org.apache.curator.framework.recipes.locks.InterProcessLock writeLock) {
         /**
-         * Makes a pair.
+         * Creates a pair.
          *
          * @param readLock held by any number of readers
-         * @param writeLock held by one writer, who may take the read lock, too
+         * @param writeLock held by one writer, which may also acquire the read lock
          */
         public ReadWriteLock {
             Objects.requireNonNull(readLock, "readLock");
@@ -82,11 +87,12 @@ public final class CuratorLocks {
     }
 
     /**
-     * As {@link #mutex}, for {@code new InterProcessMultiLock(framework, paths)}; only when no process has Curator's on
-     * several of the paths any more, as the two may wait for each other.
+     * Creates a lock in place of Curator's {@code new InterProcessMultiLock(framework, paths)}, as {@link #mutex} does
+     * for its mutex. Use it only once no process uses Curator's multi-lock on several of the paths any more, because
+     * our multi-lock and Curator's may deadlock.
      *
-     * @param framework started, and not a view that {@code usingNamespace} returned
-     * @param paths of the locks, in the framework's namespace
+     * @param framework a started framework, not a view returned by {@code usingNamespace}
+     * @param paths the paths of the locks, in the framework's namespace
      * @return a new lock, see {@link #asCurator}
      */
     public static org.apache.curator.framework.recipes.locks.InterProcessLock multiLock(
@@ -96,7 +102,7 @@ public final class CuratorLocks {
     }
 
     /**
-     * A lock of ours for code that is written against Curator's interface:
+     * Presents a lock of this library to code that is written against Curator's interface:
      *
      * <pre>{@code
      * InterProcessLock lock = CuratorLocks.asCurator(new InterProcessMutex(client, "/locks/orders"));
@@ -111,14 +117,18 @@ public final class CuratorLocks {
      *
      * <p>Holds, re-entrancy and ownership are those of the lock. As with Curator, {@code release} does not report a
      * lost lock, a time-out of zero or less tries once, and {@code acquire(-1, null)} waits for as long as it takes.
-     * Errors are those that callers of Curator know: {@code KeeperException.ConnectionLossException} if there is no
-     * connection, {@code KeeperException.NoAuthException} if ZooKeeper refuses, {@code IllegalStateException} if the
-     * client is closed, {@code IllegalMonitorStateException} if the lock is not held; all but the last have ours as
-     * their cause. All others are ours, which are unchecked. Better than with Curator, {@code acquire} by a thread that
-     * has lost the lock throws {@link dev.zkrecipes.core.LockLostException} until it has released it, and
-     * {@code isAcquiredInThisProcess} is false then.
      *
-     * @param lock any lock of ours
+     * <p>Callers get the exceptions that they know from Curator: {@code KeeperException.ConnectionLossException} if
+     * there is no connection, {@code KeeperException.NoAuthException} if ZooKeeper denies access, {@code
+     * IllegalStateException} if the client is closed, {@code IllegalMonitorStateException} if the lock is not held. All
+     * but the last have an exception of this library as their cause. All other failures are thrown as the unchecked
+     * exceptions of this library.
+     *
+     * <p>Unlike with Curator, a thread that has lost the lock cannot acquire it again before it has released it: until
+     * then, {@code acquire} throws {@link dev.zkrecipes.core.LockLostException} and {@code isAcquiredInThisProcess}
+     * returns false.
+     *
+     * @param lock any lock of this library
      * @return a view of it
      */
     public static org.apache.curator.framework.recipes.locks.InterProcessLock asCurator(InterProcessLock lock) {
@@ -126,7 +136,7 @@ public final class CuratorLocks {
     }
 
     /**
-     * A lock of Curator's as one of ours, above all as a member of a multi-lock:
+     * Presents a Curator lock as a lock of this library, mainly to make it a member of a multi-lock:
      *
      * <pre>{@code
      * InterProcessLock theirs = CuratorLocks.ofCurator(
@@ -137,20 +147,24 @@ public final class CuratorLocks {
      *         new InterProcessMultiLock(List.of(theirs, new InterProcessMutex(client, "/locks/orders")));
      * }</pre>
      *
-     * <p>It is held by threads and re-entrant, whatever Curator's is. The framework's connection decides the state of
-     * its leases: SUSPENDED without one, HELD again after {@code RECONNECTED}, LOST for good when the session has ended
-     * or the framework is closed. A thread that has lost a lock acquires no other one on that path before it has closed
-     * its lease. If the session changes during an acquire, the lock is given back and acquired again. Curator provides
-     * no more, so there are no fencing tokens, guards or participants; see {@link LockGroups#foreign}. Curator's
-     * mutexes can be released by their own thread only, so closing the lease of a dead thread throws
-     * {@link dev.zkrecipes.core.LockException}. Time-outs are Curator's: its retries come on top.
+     * <p>The lock is owned by threads and re-entrant, whatever Curator's lock is. The state of its leases follows the
+     * framework's connection: SUSPENDED without a connection, HELD again after {@code RECONNECTED}, LOST for good when
+     * the session has ended or the framework is closed. A thread that has lost a lock cannot acquire another one on
+     * that path until it has closed its lease. If the session changes during an acquire, the lock is released and
+     * acquired again.
      *
-     * @param framework what the lock was made with, or of which that is a view
+     * <p>Curator provides no more, so there are no fencing tokens, guards or participants; see {@link
+     * LockGroups#foreign}. Only the thread that acquired a Curator mutex can release it, so closing the lease of a dead
+     * thread throws {@link dev.zkrecipes.core.LockException}. Time-outs are passed on to Curator, whose retries may
+     * take additional time.
+     *
+     * @param framework the framework that the lock was created with; the framework itself, if the lock was created with
+     *     a view of it
      * @param path the path of the lock, the same for both sides of a read-write lock
-     * @param lock a lock of Curator's that nobody else uses and that belongs to the thread that acquires it
+     * @param lock a Curator lock that is owned by the thread that acquires it, and that no other code uses
      * @return a new lock, with holds of its own
-     * @throws IllegalArgumentException if the lock is an {@code InterProcessSemaphoreMutex}, which forgets whose it is;
-     *     or if the framework is a view that {@code usingNamespace} returned
+     * @throws IllegalArgumentException if the lock is an {@code InterProcessSemaphoreMutex}, which does not record its
+     *     owner; or if the framework is a view returned by {@code usingNamespace}
      */
     public static InterProcessLock ofCurator(
             CuratorFramework framework, String path, org.apache.curator.framework.recipes.locks.InterProcessLock lock) {
@@ -163,18 +177,19 @@ public final class CuratorLocks {
     }
 
     /**
-     * A permit of Curator's semaphore as a lock of ours, like {@link #ofCurator(CuratorFramework, String,
-     * org.apache.curator.framework.recipes.locks.InterProcessLock)}. With one permit in all it is what Curator's {@code
-     * InterProcessSemaphoreMutex} is. Any thread may close the lease of a dead one.
+     * Presents a permit of a Curator semaphore as a lock of this library, as {@link #ofCurator(CuratorFramework,
+     * String, org.apache.curator.framework.recipes.locks.InterProcessLock)} does for a lock. A semaphore of one permit
+     * takes the place of Curator's {@code InterProcessSemaphoreMutex}. Any thread may close the lease of a dead thread.
      *
-     * <p>If the connection is lost in the moment of a grant, Curator may leave a permit taken until the framework's
+     * <p>If the connection is lost at the moment of a grant, Curator may leave a permit taken until the framework's
      * session ends.
      *
-     * @param framework what the semaphore was made with, or of which that is a view
+     * @param framework the framework that the semaphore was created with; the framework itself, if the semaphore was
+     *     created with a view of it
      * @param path the path of the semaphore
-     * @param semaphore a semaphore of Curator's; others may use it, too
+     * @param semaphore a Curator semaphore; other code may use it, too
      * @return a new lock, with holds of its own; each takes one permit
-     * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
+     * @throws IllegalArgumentException if the framework is a view returned by {@code usingNamespace}
      */
     public static InterProcessLock ofCurator(
             CuratorFramework framework, String path, InterProcessSemaphoreV2 semaphore) {

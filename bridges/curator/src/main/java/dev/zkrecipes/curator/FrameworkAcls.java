@@ -14,13 +14,13 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.proto.CreateRequest;
 
 /**
- * The ACLs of a framework's {@code ACLProvider}. A framework does not expose its provider. But an operation that is
+ * Reads ACLs from a framework's {@code ACLProvider}. A framework does not expose its provider, but an operation that is
  * built and never committed contains the ACL that it would send.
  */
 final class FrameworkAcls {
     private FrameworkAcls() {}
 
-    /** By whole paths; sends nothing. */
+    /** Returns a function from paths to their ACLs. The paths include the namespace. The function sends nothing. */
     static Function<String, List<ACL>> of(CuratorFramework framework) {
         return path -> {
             CuratorOp create = createOf(framework, path);
@@ -35,7 +35,7 @@ final class FrameworkAcls {
     private static CuratorOp createOf(CuratorFramework framework, String path) {
         try {
             return framework
-                    .usingNamespace(null) // else Curator makes the node of the namespace now, and waits for it
+                    .usingNamespace(null) // otherwise Curator would create the namespace's node now, and wait for it
                     .transactionOp()
                     .create()
                     .withMode(CreateMode.PERSISTENT)

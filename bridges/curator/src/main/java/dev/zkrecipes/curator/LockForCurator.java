@@ -16,7 +16,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-/** A lock of ours behind Curator's interface. */
+/** Presents a lock of this library through Curator's interface. */
 record LockForCurator(dev.zkrecipes.core.InterProcessLock lock) implements InterProcessLock {
 
     @Override
@@ -30,7 +30,7 @@ record LockForCurator(dev.zkrecipes.core.InterProcessLock lock) implements Inter
 
     @Override
     public boolean acquire(long time, @Nullable TimeUnit unit) throws InterruptedException, KeeperException {
-        if (unit == null) { // as Curator's own locks read it
+        if (unit == null) { // Curator's own locks also wait without a limit then
             acquire();
             return true;
         }
@@ -47,7 +47,7 @@ record LockForCurator(dev.zkrecipes.core.InterProcessLock lock) implements Inter
         try {
             lock.release();
         } catch (LockLostException e) {
-            // It is given back, and Curator's callers expect no more of a release.
+            // The lock is released all the same, and callers of Curator's interface expect no report of a loss.
         } catch (LockException e) {
             throw asCurators(e);
         }
@@ -58,7 +58,10 @@ record LockForCurator(dev.zkrecipes.core.InterProcessLock lock) implements Inter
         return lock.isAcquiredInThisProcess();
     }
 
-    /** What Curator would have thrown; thrown here already if that is unchecked. */
+    /**
+     * Returns the checked exception that Curator would throw in place of {@code failure}. Throws the exception here if
+     * it is unchecked.
+     */
     private static KeeperException asCurators(LockException failure) {
         if (failure instanceof ClientClosedException) {
             throw new IllegalStateException(failure.getMessage(), failure);

@@ -9,8 +9,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * The holds of the calling thread that it has not given back. Curator's own records of a thread outlive the session: a
- * thread that has lost the write lock would be given the read lock at once, beside the writer that came after it.
+ * The holds that the calling thread has not released. Curator's own records of a thread outlive the session: by them, a
+ * thread that has lost the write lock would get the read lock at once, although another writer holds the lock by now.
  */
 final class OwnHolds {
     private static final ThreadLocal<Set<CuratorHold>> MINE = ThreadLocal.withInitial(LinkedHashSet::new);
@@ -21,7 +21,10 @@ final class OwnHolds {
         MINE.get().add(hold);
     }
 
-    /** Those of a dead thread, which another one gives back, are gone with it. */
+    /**
+     * Removes a hold of the calling thread. The holds of a dead thread are not recorded here any more when another
+     * thread releases them.
+     */
     static void remove(CuratorHold hold) {
         Set<CuratorHold> mine = MINE.get();
         mine.remove(hold);
@@ -31,9 +34,9 @@ final class OwnHolds {
     }
 
     /**
-     * To be called before a lock is asked for.
+     * Refuses a request for a lock while the calling thread still has a lost one. Call this before each request.
      *
-     * @throws LockLostException if the thread has lost a lock on the same path and not given it back
+     * @throws LockLostException if the thread has lost a lock on the same path and not released it
      */
     static void requireNoneLost(CuratorLock lock) {
         for (CuratorHold hold : MINE.get()) {

@@ -11,18 +11,18 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 
 /**
- * What Curator's locks have in common. A request, when it is called, returns what gives back what it has got; both
- * throw what Curator throws.
+ * The common interface of Curator's locks and semaphores. A request acquires when it is called, and returns a callable
+ * that releases what was acquired. Both throw the exceptions that Curator throws.
  */
 interface Theirs {
 
-    /** A request that waits for as long as it takes. */
+    /** Returns a request that waits for as long as it takes. */
     Callable<Optional<Callable<Boolean>>> request();
 
-    /** A request that waits for a time, and returns nothing if that was not enough. */
+    /** Returns a request that waits at most this long, and returns empty if it has acquired nothing by then. */
     Callable<Optional<Callable<Boolean>>> request(long nanos);
 
-    /** A lock that belongs to a thread. */
+    /** Adapts a lock that is owned by the thread that acquires it. */
     static Theirs lock(InterProcessLock lock) {
         Callable<Boolean> release = () -> {
             lock.release();
@@ -49,7 +49,7 @@ interface Theirs {
         };
     }
 
-    /** One permit of a semaphore, whichever is free. */
+    /** Adapts a semaphore. Each request acquires one permit. */
     static Theirs permit(InterProcessSemaphoreV2 semaphore) {
         return new Theirs() {
             @Override

@@ -10,7 +10,7 @@
  * <tr><td>{@link dev.zkrecipes.curator.CuratorClients}</td>
  * <td>our locks on a {@code CuratorFramework}'s connection</td></tr>
  * <tr><td>{@link dev.zkrecipes.curator.CuratorLocks}</td><td>our locks as Curator's {@code InterProcessLock}, and
- *     Curator's as ours</td></tr>
+ *     Curator's locks as ours</td></tr>
  * </table>
  */
 @NullMarked

@@ -8,14 +8,14 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A meter that is registered when it is first needed, and again if the application has removed it. Thread-safe. */
+/** A meter that is registered at its first use, and again if the application has removed it. Thread-safe. */
 final class LastingMeter<M extends Meter> {
     private final RegistryMeters meters;
     private final String name;
     private final Supplier<M> registration;
     private volatile @Nullable Registered<M> registered;
 
-    /** The meter; null if it could not be registered. */
+    /** The outcome of a registration: the meter, or null if it could not be registered. */
     private record Registered<M extends Meter>(@Nullable M meter) {}
 
     LastingMeter(RegistryMeters meters, String name, Supplier<M> registration) {
@@ -24,12 +24,12 @@ final class LastingMeter<M extends Meter> {
         this.registration = registration;
     }
 
-    /** Registers the meter unless it is there. */
+    /** Registers the meter unless it is registered already. */
     void show() {
         var unused = meter();
     }
 
-    /** Counts something, unless the meter is left out. */
+    /** Passes the meter to {@code count}. Does nothing if the meter could not be registered. */
     void update(Consumer<? super M> count) {
         M meter = meter();
         if (meter != null) {
@@ -42,7 +42,10 @@ final class LastingMeter<M extends Meter> {
         return (present != null ? present : register()).meter();
     }
 
-    /** One thread at a time, as Micrometer warns of a gauge that is registered twice. */
+    /**
+     * Registers the meter. Only one thread at a time does so, because Micrometer warns of a gauge that is registered
+     * twice.
+     */
     private synchronized Registered<M> register() {
         Registered<M> present = registered;
         if (present != null) {
@@ -52,7 +55,7 @@ final class LastingMeter<M extends Meter> {
         Registered<M> made = tryToRegister();
         registered = made;
         if (meters.removals() != removals) {
-            registered = null; // it may have been removed before it was known here
+            registered = null; // the application may have removed it before this field was set
         }
         return made;
     }
@@ -67,8 +70,8 @@ final class LastingMeter<M extends Meter> {
     }
 
     /**
-     * Called by the registry, which has a lock of its own, so this waits for none. A meter that was left out is tried
-     * again.
+     * Forgets a meter that the application has removed, or that could not be registered, so that its next use registers
+     * it. The registry calls this while it holds a lock of its own, so this method must not wait for another lock.
      */
     void onRemoved(Meter removed) {
         Registered<M> present = registered;

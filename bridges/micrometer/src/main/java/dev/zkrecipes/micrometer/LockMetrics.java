@@ -32,15 +32,15 @@ import java.util.function.Supplier;
  * <tr><td>{@code zkrecipes.lock.timeouts}</td><td>counter</td><td>requests that timed out</td></tr>
  * <tr><td>{@code zkrecipes.lock.losses}</td><td>counter</td><td>locks lost while held</td></tr>
  * <tr><td>{@code zkrecipes.lock.revocations}</td><td>counter</td>
- * <td>requests to give a lock back that its holder heard of</td></tr>
+ * <td>requests to give a lock back that reached its holder</td></tr>
  * <tr><td>{@code zkrecipes.clients}</td><td>gauge</td>
  * <td>clients, by tag {@code state}: {@code connected}, {@code suspended} and so on</td></tr>
  * </table>
  *
- * <p>Those of locks have the tags {@code name}, which the application gives by
- * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; and {@code kind}, a word such as
- * {@code mutex}, from {@link dev.zkrecipes.core.LockObserver.Request#kindAsWord()}. The path is not a tag, as there may
- * be any number of them. After {@value #MOST} pairs of name and kind, all others are counted as {@code other}.
+ * <p>The meters of locks have two tags. The tag {@code name} is the name that the application has given the lock by
+ * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}. The tag {@code kind} is a word such as
+ * {@code mutex}, from {@link dev.zkrecipes.core.LockObserver.Request#kindAsWord()}. The path is not a tag, because the
+ * number of paths is unlimited. After {@value #MOST} pairs of name and kind, all others are counted as {@code other}.
  *
  * <pre>{@code
  * ZooKeeperClient client = ZooKeeperClient.builder()
@@ -49,20 +49,21 @@ import java.util.function.Supplier;
  *         .build();
  * }</pre>
  *
- * <p>Several observers may share a registry, one for each client: they count together. A meter that the application
- * removes from the registry is registered again when something is counted. One that cannot be registered, such as a
- * name that the application uses for a meter of another type, is left out with a warning. Instances are thread-safe.
+ * <p>Several observers may share a registry, for example one for each client. Their meters show the sums. A meter that
+ * the application removes from the registry is registered again at its next use. A meter that cannot be registered, for
+ * example because the application uses its name for a meter of another type, is left out with a warning. Instances are
+ * thread-safe.
  */
 public final class LockMetrics implements LockObserver {
-    /** How many pairs of name and kind have meters of their own. */
+    /** The number of pairs of name and kind that have meters of their own. */
     public static final int MOST = 500;
 
     private final RegistryMeters meters;
 
     /**
-     * Makes an observer that registers its meters when they are first needed.
+     * Creates an observer. Its meters are registered when they are first needed.
      *
-     * @param registry where the meters are
+     * @param registry the registry for the meters
      */
     public LockMetrics(MeterRegistry registry) {
         this.meters = RegistryMeters.of(Objects.requireNonNull(registry, "registry"));

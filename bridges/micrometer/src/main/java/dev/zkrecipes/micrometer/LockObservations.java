@@ -15,15 +15,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observations of the locks of one client or several, of which a tracer makes spans: {@code zkrecipes.acquire} from the
- * request to its end, and {@code zkrecipes.hold} from the grant to the release or loss. Both are children of the
- * observation that is current on the thread that asks.
+ * Observations of the locks of one client or several, which a tracer turns into spans: {@code zkrecipes.acquire} from
+ * the request to its end, and {@code zkrecipes.hold} from the grant to the release or loss. Both are children of the
+ * observation that is current on the requesting thread.
  *
- * <p>Low cardinality: {@code lock.name}, which the application gives by
- * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; {@code lock.kind}; {@code lock.outcome}, as
- * the outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A request that failed has its error and the
- * event {@code failed}, a hold that was lost a {@link LockLostException} and the event {@code lost}. A request that
- * waits for long has the event {@code slow}.
+ * <p>Key values of low cardinality: {@code lock.name}, which the application gives by {@link
+ * dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; {@code lock.kind}; {@code lock.outcome}, with the
+ * outcomes of {@link LockMetrics}. Of high cardinality: {@code lock.path}. A failed request has its error and the event
+ * {@code failed}. A lost hold has a {@link LockLostException} and the event {@code lost}. A request that waits for a
+ * long time has the event {@code slow}.
  *
  * <pre>{@code
  * ZooKeeperClient client =
@@ -38,9 +38,9 @@ public final class LockObservations implements LockObserver {
     private final ObservationRegistry registry;
 
     /**
-     * Makes an observer.
+     * Creates an observer.
      *
-     * @param registry whose handlers are told
+     * @param registry the registry whose handlers receive the observations
      */
     public LockObservations(ObservationRegistry registry) {
         this.registry = Objects.requireNonNull(registry, "registry");
@@ -74,7 +74,8 @@ public final class LockObservations implements LockObserver {
         }
 
         /**
-         * What is current on the thread of a callback has nothing to do with the request, but a tracer would prefer it.
+         * Starts an observation below the requester's. An observation that is current on the thread of a callback has
+         * nothing to do with the request, but a tracer would prefer it as the parent.
          */
         private Observation startBelowParent(Observation observation) {
             if (observation.isNoop() || isWhereItWasAskedFor()) {
@@ -88,7 +89,10 @@ public final class LockObservations implements LockObserver {
             }
         }
 
-        /** As for each blocking call: a span that the application has begun by hand is the parent there. */
+        /**
+         * Whether this thread has requested the lock, and its current observation is still the same. A span that the
+         * application has begun by hand is the parent then, as for any blocking call.
+         */
         private boolean isWhereItWasAskedFor() {
             return Thread.currentThread() == asker && registry.getCurrentObservation() == parent;
         }

@@ -17,14 +17,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 
-/** The meters of one name and kind. What the gauges show outlives them. Thread-safe. */
+/**
+ * The meters of one name and kind. The values of the gauges are kept here even if the application removes the gauges.
+ * Thread-safe.
+ */
 final class NamedMeters {
     private static final String PREFIX = "zkrecipes.lock.";
 
     private final RegistryMeters meters;
     private final MeterRegistry registry;
     private final Tags tags;
-    private final Map<Progress, Long> waiting = new ConcurrentHashMap<>(); // with the times at which they began
+    private final Map<Progress, Long> waiting = new ConcurrentHashMap<>(); // with the time at which each began
     private final Map<Progress, Long> held = new ConcurrentHashMap<>();
     private final List<LastingMeter<? extends Gauge>> gauges;
     private final LastingMeter<Counter> timeouts;
@@ -68,7 +71,8 @@ final class NamedMeters {
 
     private long oldest(Map<Progress, Long> goingOn) {
         long now = registry.config().clock().monotonicTime();
-        return goingOn.values().stream().mapToLong(begin -> now - begin).reduce(0, Math::max); // one may just begin
+        // At least 0, because one may have begun after now was read.
+        return goingOn.values().stream().mapToLong(begin -> now - begin).reduce(0, Math::max);
     }
 
     private LastingMeter<Counter> counter(String name, String description) {
@@ -89,7 +93,7 @@ final class NamedMeters {
                         .register(registry));
     }
 
-    /** Those that are there from the first request on, to show that nothing has happened. */
+    /** Registers the meters that exist from the first request on, to show that nothing has happened yet. */
     private void show() {
         gauges.forEach(LastingMeter::show);
         timeouts.show();

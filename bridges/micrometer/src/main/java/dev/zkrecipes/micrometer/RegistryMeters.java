@@ -25,14 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The meters of one registry, for all its observers: a registry takes only the first gauge of a name, and does not keep
- * what that shows. It lives as long as the registry, to which it listens. Thread-safe.
+ * The meters of one registry, shared by all its observers: a registry keeps only the first gauge of a name, and refers
+ * to the values of that gauge weakly. This object lives as long as the registry, to which it listens. Thread-safe.
  */
 final class RegistryMeters {
     private static final String CLIENTS = "zkrecipes.clients";
     private static final Logger log = LoggerFactory.getLogger(RegistryMeters.class);
 
-    /** Weak on both sides, as the meters refer to the registry, whose life they must not prolong. */
+    /** Keys and values are weak: the meters refer to the registry, and must not keep it alive. */
     private static final Map<MeterRegistry, WeakReference<RegistryMeters>> ALL = new WeakHashMap<>();
 
     private final MeterRegistry registry;
@@ -69,9 +69,9 @@ final class RegistryMeters {
         clients.removeIf(client -> client.get() == ConnectionState.CLOSED);
     }
 
-    /** Shows the state of a client until it is closed. */
+    /** Counts a client in the gauges of states until it is closed. */
     void add(Supplier<ConnectionState> client) {
-        forgetClosed(); // nobody may ever ask for the gauges
+        forgetClosed(); // also here, because the gauges may never be read
         clients.add(client);
         showClients();
     }
@@ -95,7 +95,7 @@ final class RegistryMeters {
         }
     }
 
-    /** The meters of a name and kind, or those of all others if there are too many. */
+    /** Returns the meters of a name and kind, or the common meters of all others if there are too many. */
     NamedMeters named(Tags tags) {
         showClients();
         NamedMeters present = named.get(tags);
@@ -106,14 +106,14 @@ final class RegistryMeters {
         return named.computeIfAbsent(bounded, key -> new NamedMeters(this, registry, key));
     }
 
-    /** A meter that is not yet registered. */
+    /** Returns a meter that is not registered yet. */
     <M extends Meter> LastingMeter<M> lasting(String name, Supplier<M> registration) {
         LastingMeter<M> meter = new LastingMeter<>(this, name, registration);
         all.add(meter);
         return meter;
     }
 
-    /** How many meters the application has removed. */
+    /** Returns how many meters have been removed from the registry so far. */
     long removals() {
         return removals.get();
     }

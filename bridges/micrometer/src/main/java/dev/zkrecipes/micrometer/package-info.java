@@ -2,9 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * Locks in Micrometer: {@link dev.zkrecipes.micrometer.LockMetrics} for meters,
- * {@link dev.zkrecipes.micrometer.LockObservations} for traces. Both are observers that a client is given when it is
- * made.
+ * Locks in Micrometer: {@link dev.zkrecipes.micrometer.LockMetrics} for meters, {@link
+ * dev.zkrecipes.micrometer.LockObservations} for traces. Both are observers to set when a client is built.
  */
 @NullMarked
 package dev.zkrecipes.micrometer;

@@ -10,7 +10,7 @@ import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
-/** A lease with the times of ShedLock. */
+/** A held lock of a job: a lease together with the times of ShedLock. */
 final class HeldJobLock extends AbstractSimpleLock {
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration LONGEST = Duration.ofDays(36_500);
@@ -21,10 +21,10 @@ final class HeldJobLock extends AbstractSimpleLock {
     private final Runnable jobEnded;
 
     /**
-     * A lock that was just acquired or extended.
+     * Creates a lock that was just acquired or extended.
      *
-     * @param since the time from which it is kept
-     * @param jobEnded what to call when it is unlocked
+     * @param since the start of {@code lockAtLeastFor}, by {@link System#nanoTime}
+     * @param jobEnded called when the lock is unlocked
      */
     HeldJobLock(LockConfiguration configuration, Lease lease, long since, Runnable jobEnded) {
         super(configuration);
@@ -33,7 +33,7 @@ final class HeldJobLock extends AbstractSimpleLock {
         this.jobEnded = jobEnded;
     }
 
-    /** In the bounds of {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}. */
+    /** Limits a time to the range that {@link dev.zkrecipes.core.LockOptions#withHoldAtMost} accepts. */
     static Duration bounded(Duration time) {
         Duration upTo = time.compareTo(LONGEST) > 0 ? LONGEST : time;
         return upTo.compareTo(SHORTEST) < 0 ? SHORTEST : upTo;
@@ -55,7 +55,11 @@ final class HeldJobLock extends AbstractSimpleLock {
         }
     }
 
-    /** The job has ended, so the limit is not its any more: it must not be called lost just when it is given back. */
+    /**
+     * Keeps the lock for the rest of {@code lockAtLeastFor}, and then closes the lease. The job has ended, so its limit
+     * no longer applies: the lease is prolonged beyond its close, because otherwise it could be lost at the very moment
+     * at which it is closed.
+     */
     private void keep(Duration left) {
         lease.prolong(bounded(left.plus(SOME_TIME)));
         var unused = lease.closeAfter(left);

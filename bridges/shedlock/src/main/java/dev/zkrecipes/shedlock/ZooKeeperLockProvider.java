@@ -20,7 +20,8 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.support.LockException;
 
 /**
- * Keeps the locks of ShedLock as locks of this library: each is a mutex on a path of its own, below one path for all.
+ * Implements the locks of ShedLock by locks of this library: each is a mutex on a path of its own, and all these paths
+ * are below a common one.
  *
  * <pre>{@code
  * @Bean
@@ -29,24 +30,25 @@ import net.javacrumbs.shedlock.support.LockException;
  * }
  * }</pre>
  *
- * <p>The session keeps a lock alive for as long as its process lives, so {@code KeepAliveLockProvider} is not needed.
+ * <p>The session keeps a lock alive as long as its process is alive, so {@code KeepAliveLockProvider} is not needed.
  *
  * <ul>
- *   <li>{@code lockAtMostFor} is for a job that hangs in a living process: then the lock is lost, as after {@link
- *       LockOptions#withHoldAtMost}. A process that dies gives its locks back with its session, which is sooner.
+ *   <li>{@code lockAtMostFor} limits a job that hangs in a process that is alive: the lock is then lost, as with {@link
+ *       LockOptions#withHoldAtMost}. The locks of a dead process are released with its session, usually sooner.
  *   <li>{@code lockAtLeastFor} keeps the lock after the job has ended, so that a process whose clock is late does not
- *       run the job again. No thread waits for that. It ends early if the client is closed or the session ends. Both
- *       times are taken by the monotonic clock of the process that has the lock; clocks are never compared.
- *   <li>{@code extend} replaces both times, from now on. It is empty if the lock is lost; {@code unlock} does not fail
- *       then.
+ *       run the job again. No thread waits meanwhile. The lock is released early if the client is closed or the session
+ *       ends. Both times are measured by the monotonic clock of the process that has the lock; clocks are never
+ *       compared.
+ *   <li>{@code extend} replaces both times, which start again. It returns empty if the lock is lost; {@code unlock}
+ *       does not fail in that case.
  * </ul>
  *
- * <p>Not re-entrant; whatever thread has the {@link SimpleLock} may unlock or extend it. Errors are {@link
- * LockException}s with one of {@link dev.zkrecipes.core.LockException} as the cause. Without a connection
- * {@code lock} waits for one, for half of {@code lockAtLeastFor} and 30 seconds at most: whoever comes later could run
- * again what another process has just run. When the client is closed it first waits for the jobs that run, at most for
- * its {@linkplain dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; a job that works on after
- * that does so without its lock. Instances are thread-safe.
+ * <p>The locks are not re-entrant. Any thread may unlock or extend a {@link SimpleLock}. Errors are {@link
+ * LockException}s whose cause is a {@link dev.zkrecipes.core.LockException}. Without a connection, {@code lock} waits
+ * for one, for half of {@code lockAtLeastFor} but at most 30 seconds: a process that waited longer could run a job
+ * again that another process has just run. Closing the client first waits for running jobs, at most for its {@linkplain
+ * dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; a job that continues after that does so
+ * without its lock. Instances are thread-safe.
  */
 public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
@@ -56,7 +58,7 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     private final LockOptions options;
 
     /**
-     * Makes a provider with the default settings.
+     * Creates a provider with the default settings.
      *
      * @param client the client to use
      * @param path absolute path above the locks, below the client's chroot; created on first use
@@ -67,30 +69,30 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     }
 
     /**
-     * Makes a provider.
+     * Creates a provider.
      *
      * @param client the client to use
      * @param path absolute path above the locks, below the client's chroot; created on first use
-     * @param options optional settings of each lock; its limit is ShedLock's, whatever they say
+     * @param options optional settings of each lock; a limit of holds in them is replaced by {@code lockAtMostFor}
      * @throws IllegalArgumentException if the path is not a valid absolute path, or is the root
      */
     public ZooKeeperLockProvider(ZooKeeperClient client, String path, LockOptions options) {
         this.client = client;
         this.path = path;
         this.options = options;
-        var unused = new LockInternals(client, path, new MutexDriver(), options); // refuses a bad path
+        var unused = new LockInternals(client, path, new MutexDriver(), options); // rejects an invalid path
         if (path.equals("/")) {
             throw new IllegalArgumentException("the locks of jobs need a path of their own: not /");
         }
     }
 
     /**
-     * Acquires the lock if it is free. Waits for nobody who has it, but for a connection.
+     * Acquires the lock if it is free. Does not wait for a holder, but may wait for a connection.
      *
-     * @param configuration the name of the lock, in which any character may stand, and its times
-     * @return the lock; empty if somebody has it
-     * @throws LockException if that could not be found out, or the lock is refused
-     * @throws IllegalArgumentException if the name is {@code .} or {@code ..}, or no valid text
+     * @param configuration the name of the lock, which may contain any character, and its times
+     * @return the lock; empty if another process or thread has it
+     * @throws LockException if it is unknown whether the lock is free, or if the lock is refused
+     * @throws IllegalArgumentException if the name is {@code .} or {@code ..}, or is not valid text
      */
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
@@ -109,9 +111,9 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     }
 
     /**
-     * Has the client wait for the job before it is closed, unless the job closes it or has lost its lock.
+     * Makes the close of the client wait for the job, unless the job itself closes the client or has lost its lock.
      *
-     * @return what to call when the job has ended
+     * @return to be called when the job has ended
      */
     private static Runnable endBeforeClient(LockInternals engine, Lease lease) {
         CompletableFuture<Void> end = new CompletableFuture<>();
@@ -131,13 +133,16 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         }
     }
 
-    /** By the name of the node: it is printable, and what tools show. */
+    /** Wraps a failure. The message has the name of the node, which is printable and which the tools show. */
     static LockException failed(LockConfiguration configuration, dev.zkrecipes.core.LockException cause) {
         return new LockException(
                 "lock " + LockNames.nodeOf(configuration.getName()) + ": " + cause.getMessage(), cause);
     }
 
-    /** If there is none, the attempt says so; if the thread is interrupted, it is made at once. */
+    /**
+     * Waits for a connection. Returns without one when the time has elapsed, as the attempt to acquire reports that, or
+     * at once if the thread is interrupted.
+     */
     private void awaitConnection(Duration atMost) {
         try {
             var unused = client.awaitConnected(atMost.compareTo(LONGEST_WAIT) < 0 ? atMost : LONGEST_WAIT);
@@ -146,7 +151,10 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         }
     }
 
-    /** Unless the options name all of them, each job has meters of its own: there are few. */
+    /**
+     * Creates the engine for one job. Unless the options name all locks, each job has meters of its own: the number of
+     * jobs is small.
+     */
     private LockInternals engine(String name, LockOptions limited) {
         LockOptions named = limited.name().isPresent() ? limited : limited.withName(LockNames.meterNameOf(name));
         return new LockInternals(client, path + "/" + LockNames.nodeOf(name), new MutexDriver(), named);

@@ -21,7 +21,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 
-/** Each call while the client is being closed: it ends as if before or after it, and at once. */
+/**
+ * Plays in which a call meets the close of its client. The call ends as it would before or after the close, and without
+ * delay.
+ */
 final class Closings {
     static final List<Play> ALL = List.of(
             closing("acquire", mutex -> mutex.acquire().close()),

@@ -17,7 +17,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A candidate that is granted, resigns, leaves, works and loses its term at the same time. */
+/**
+ * Plays in which a candidate is elected, resigns, leaves, works or loses its term, several of these at the same time.
+ */
 final class Elections {
     static final List<Play> ALL = List.of(
             new Play("leader-leave-against-grant", Elections::leaveAgainstGrant),
@@ -32,7 +34,7 @@ final class Elections {
 
     private Elections() {}
 
-    /** Began, ended, began, ended; one call at a time. */
+    /** Checks that terms begin and end in turn, and that the listener is called by one thread at a time. */
     private static final class Diary implements LeaderListener {
         private final AtomicInteger inside = new AtomicInteger();
         private volatile @Nullable Term present;
@@ -57,7 +59,10 @@ final class Elections {
         }
     }
 
-    /** Leaves at the end, when each beginning has had its end, and leads once more: no request is in the way. */
+    /**
+     * Ends a play. The candidate leaves and is elected once more, so no abandoned request blocks it. Checks that each
+     * term that began has ended.
+     */
     private static void end(PlayScene scene, LeaderElection election, Diary diary)
             throws InterruptedException, ExecutionException {
         scene.joinAll();
@@ -100,7 +105,10 @@ final class Elections {
         end(scene, election, diary);
     }
 
-    /** Two candidates, one of which ends with its client: the other one begins when that is told of its end. */
+    /**
+     * Returns a rival of a candidate whose client is closed. The rival's term must not begin before the candidate is
+     * notified of the end of its own term.
+     */
     private static LeaderElection rivalOf(Diary diary, PlayScene scene) throws InterruptedException {
         LeaderElection rival = election(scene, new Diary());
         rival.addListener(new LeaderListener() {

@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The engine's threads without any lock. */
+/** Plays of the engine's executor without any lock. */
 final class EngineAlone {
     static final List<Play> ALL = List.of(
             new Play("engine-runs-each-task-once", EngineAlone::eachTaskOnce),
@@ -23,10 +23,11 @@ final class EngineAlone {
 
     private EngineAlone() {}
 
-    /** Tasks of a few threads, and what is wrong with the order in which they ran. */
+    /** Records the order in which the tasks of a few threads run, and checks it. */
     private static final class Log {
         private final AtomicReference<@Nullable Thread> running = new AtomicReference<>();
-        private final List<Integer> ran = new ArrayList<>(); // by one thread at a time, or it shows
+        // Not synchronized, because the tasks check that only one of them runs at a time.
+        private final List<Integer> ran = new ArrayList<>();
 
         Runnable task(int number) {
             return () -> {

@@ -22,7 +22,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** How a request is granted, or ends otherwise. */
+/** Plays in which requests are granted, or end without a grant. */
 final class Grants {
     static final List<Play> ALL = List.of(
             new Play("acquire-and-close", scene -> contend(scene, Kind::strict)),
@@ -124,7 +124,7 @@ final class Grants {
         Lease held = mutex.acquireAsync().get();
         scene.start(
                 "waits",
-                () -> PlayScene.endsAs( // within so short a time it may see nothing
+                () -> PlayScene.endsAs( // the time is too short to always see whether the lock is busy
                         LockConnectionException.class,
                         () -> mutex.tryAcquire(Duration.ofNanos(400_000)).ifPresent(scene::enter)));
         scene.start("releases", held::close);
@@ -170,7 +170,7 @@ final class Grants {
         Lease held = semaphore.acquireAsync().get();
         scene.start("waits", () -> semaphore.acquire().close());
         scene.start("resizes", () -> semaphore.resize(2));
-        scene.joinAll(); // the waiter was granted beside the holder
+        scene.joinAll(); // the waiter has been granted beside the holder
         held.close();
         Optional<Lease> both = semaphore.tryAcquire(2);
         check(both.isPresent(), "two permits are free");

@@ -25,7 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** How a lease ends. */
+/** Plays in which leases end. */
 final class Leases {
     private static final Kind HAND_OFF = Kind.passedOn(10);
 
@@ -129,7 +129,7 @@ final class Leases {
                 PlayScene.expectOneEnd(inner);
                 check(early.get() == inner.state(), "it was told " + early.get() + " and is " + inner.state());
             } catch (LockLostException e) {
-                // before the second one
+                // The session ended before the second acquire.
             }
             outer.close();
             PlayScene.expectOneEnd(outer);

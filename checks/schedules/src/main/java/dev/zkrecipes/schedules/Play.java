@@ -8,9 +8,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-/** What a schedule plays: two or three threads that do one or two things each. */
+/** What a schedule plays: two or three threads, each of which does one or two things. */
 record Play(String name, Plot plot) {
-    /** What a finding looks like. */
+    /** A play that fails in some schedules, to test that a failure is found. */
     static final Play LOSES_UPDATES = new Play("loses-updates", scene -> {
         AtomicInteger updates = new AtomicInteger();
         for (String name : List.of("one", "two", "three")) {
@@ -22,7 +22,7 @@ record Play(String name, Plot plot) {
 
     private static final long WARM_UP_MILLIS = 20_000;
 
-    /** Begins with an empty server. */
+    /** The code of a play. It begins with a server without locks. */
     @FunctionalInterface
     interface Plot {
         void play(PlayScene scene) throws InterruptedException, ExecutionException;
@@ -35,15 +35,15 @@ record Play(String name, Plot plot) {
     }
 
     /**
-     * Once without Fray, in whatever time that takes, but not for ever: to load a class takes more steps than all that
-     * a schedule is about.
+     * Plays once without Fray, so that all classes are loaded: loading a class takes more steps than everything that a
+     * schedule is about. The time is limited, in case the play does not end.
      */
     void warmUp() {
         Thread once = new Thread(() -> {
             try {
                 play();
             } catch (AssertionError | IllegalStateException e) {
-                // What is wrong shows when it counts.
+                // The schedules under Fray will find the failure, too.
             }
         });
         once.setDaemon(true);

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one schedule plays in: a server, clients with their engines, and the threads of an application. Time is Fray's:
- * it stands still but for a microsecond a step, and goes on when no thread can run until then. So a time that has
- * passed is a wake-up that was lost, or an answer that somebody waits for in vain.
+ * it advances by a microsecond per step, and jumps to the next deadline when no thread can run. So if more time has
+ * passed, a wake-up was lost, or a thread waited in vain for an answer.
  */
 final class PlayScene {
     static final String PATH = "/locks/a";
@@ -38,36 +38,37 @@ final class PlayScene {
     private final long begun = System.nanoTime();
     private long allowed = 500_000_000;
 
-    /** What a thread does. */
+    /** The code of a thread. */
     @FunctionalInterface
     interface Body {
         void run() throws InterruptedException, ExecutionException;
     }
 
-    /** How a mutex on {@link #PATH} is made. */
+    /** Creates mutexes of one kind on {@link #PATH}. */
     @FunctionalInterface
     interface Kind {
         InterProcessLock on(ZooKeeperClient client, LockOptions options);
 
-        /** One in strict order. */
+        /** Creates a mutex in strict order. */
         static InterProcessLock strict(ZooKeeperClient client, LockOptions options) {
             return new InterProcessMutex(client, PATH, options);
         }
 
-        /** One that passes on inside the process. */
+        /** Returns a kind of mutex that is handed over inside the process, at most this many times in a row. */
         static Kind passedOn(int most) {
             return (client, options) -> new HandoffMutex(client, PATH, most, options);
         }
 
         /**
-         * One that stays where it is used, for longer than anybody may wait: whoever waits for its time waits in vain.
+         * Creates a mutex whose node is kept for longer than anybody may wait. A thread that waits until it is no
+         * longer kept waits in vain.
          */
         static InterProcessLock kept(ZooKeeperClient client, LockOptions options) {
             return new HandoffMutex(client, PATH, 10, options).keepFor(Duration.ofHours(1));
         }
     }
 
-    /** One thread of the application. */
+    /** A thread of the application. */
     static final class Actor {
         private final Thread thread;
         private volatile @Nullable Throwable failure;
@@ -101,7 +102,7 @@ final class PlayScene {
         return server;
     }
 
-    /** So much time may pass. */
+    /** Allows more time to pass. */
     void allow(Duration time) {
         allowed += time.toNanos();
     }
@@ -110,7 +111,7 @@ final class PlayScene {
         return client(builder -> builder);
     }
 
-    /** One that is connected. */
+    /** Creates a client that is connected. */
     ZooKeeperClient client(UnaryOperator<ZooKeeperClientBuilder> settings) throws InterruptedException {
         RealEngine engine = new RealEngine(clients.size() + 1);
         ZooKeeperOperations.Factory factory = server.of(engine, this::opened);
@@ -142,14 +143,17 @@ final class PlayScene {
         return started;
     }
 
-    /** What the lock protects. */
+    /** Runs what the lock protects, and closes the lease. Fails if another thread is inside. */
     void enter(Lease lease) {
         check(inside.getAndIncrement() == 0, "two are inside");
         inside.getAndDecrement();
         lease.close();
     }
 
-    /** The body ends like this, or well. */
+    /**
+     * Runs a body that either succeeds or fails with {@code how}. Returns whether it failed, and throws any other
+     * failure.
+     */
     static boolean endsAs(Class<? extends Exception> how, Body body) throws InterruptedException, ExecutionException {
         try {
             body.run();
@@ -170,27 +174,27 @@ final class PlayScene {
     }
 
     /**
-     * A client that is closed looks for a while for nodes that requests of an ended session may have made: it does not
-     * know that a server ended it, before which they cannot come.
+     * Allows a client to take time to close. For a while it looks for nodes that requests of an ended session may have
+     * created: it does not know that the server itself ended the session, after which there can be no such requests.
      */
     void closingTakesTime() {
         allow(Duration.ofSeconds(6));
     }
 
-    /** Whoever comes now gets the lock. */
+    /** Waits for all threads, and checks that a new request gets the lock. */
     void expectFree(ZooKeeperClient client) throws InterruptedException {
         joinAll();
         new InterProcessMutex(client, PATH).acquire().close();
         expectNobodyWaited();
     }
 
-    /** What a lease says of its end, it says everywhere. */
+    /** Checks that all methods of a lease report the same end. */
     static void expectOneEnd(Lease lease) throws InterruptedException, ExecutionException {
         LeaseState told = lease.ended().toCompletableFuture().get();
         check(told == lease.state(), "ended() says " + told + ", state() says " + lease.state());
     }
 
-    /** No call has waited for a time to pass, and nothing is left. */
+    /** Ends the play. Checks that no call has waited for time to pass, and that no node is left. */
     void end() throws InterruptedException {
         joinAll();
         expectNobodyWaited();

@@ -12,9 +12,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
-/** The engine's real executor. Only the random numbers are the same in each schedule, so that a replay is one. */
+/**
+ * Runs the engine on its real executor. The random numbers are the same in each schedule, so that a recorded schedule
+ * can be replayed.
+ */
 final class RealEngine implements EngineScheduler {
-    /** Fray gives the time to code that it sees, which a method reference is not. */
+    /** Uses a lambda rather than a method reference: Fray replaces the clock only in code that it instruments. */
     private final EngineExecutor thread = new EngineExecutor(false, () -> System.nanoTime());
 
     private final RandomGenerator random;

@@ -30,9 +30,11 @@ import org.pastalab.fray.core.scheduler.POSScheduler;
 import org.pastalab.fray.core.scheduler.RandomScheduler;
 import org.pastalab.fray.core.scheduler.Scheduler;
 
-/** What bin/schedules runs on Fray's image. */
+/** The program of bin/schedules. It runs on Fray's run-time image. */
 public final class Schedules {
-    /** Ten times what the longest plot takes: a thread spins, or waits again and again. */
+    /**
+     * Ten times the steps of the longest plot. A schedule with more steps has a thread that spins or waits repeatedly.
+     */
     private static final int MOST_STEPS = 50_000;
 
     private static final int NANOS_PER_STEP = 1_000;
@@ -46,8 +48,8 @@ public final class Schedules {
     private final Optional<Path> recording;
     private final Path work = Path.of(System.getProperty("fray.workDir"));
     private final PrintStream out = System.out;
-    private int played; // of one test
-    private int ended; // of those
+    private int played; // schedules begun in the latest run()
+    private int ended; // those of them that have ended
 
     private Schedules(int schedules, int seconds, Optional<Path> recording) {
         this.schedules = schedules;
@@ -58,8 +60,8 @@ public final class Schedules {
     /**
      * Plays scenarios, and exits with 1 if one of them fails.
      *
-     * @param args how many schedules of each; how many seconds at most for each; the schedulers; the recording of a
-     *     schedule, or "-"; the names of scenarios, none for all
+     * @param args how many schedules of each scenario to play; how many seconds at most for each; the schedulers,
+     *     separated by commas; the recording of a schedule to replay, or "-"; the names of the scenarios, none for all
      */
     public static void main(String... args) {
         Optional<Path> recording = args[3].equals("-") ? Optional.empty() : Optional.of(Path.of(args[3]));
@@ -77,7 +79,7 @@ public final class Schedules {
             }
         }
         run.out.flush();
-        Runtime.getRuntime().halt(good ? 0 : 1); // Fray's image makes a 0 of what exit() is given
+        Runtime.getRuntime().halt(good ? 0 : 1); // in Fray's image, exit() always ends with 0
     }
 
     private static boolean isKnown(String name) {
@@ -103,7 +105,8 @@ public final class Schedules {
 
     private boolean play(Play scenario, String scheduler) {
         if (recording.isPresent()) {
-            // What the first schedules of a JVM do once, others did before the one that was recorded.
+            // The first schedules of a JVM take some steps only once. The recorded schedule came after such schedules,
+            // so the replay has to as well.
             var unused = new Schedules(SCHEDULES_BEFORE_REPLAY, seconds, Optional.empty())
                     .run(new Play("before-replay", scenario.plot()), scheduler);
         }
@@ -111,9 +114,9 @@ public final class Schedules {
         Path report = report(scenario, scheduler);
         Throwable failure = run(scenario, scheduler);
         double took = (System.nanoTime() - begun) / 1e9;
-        // Fray gives them up after so many steps, and goes on. A few do not count: it is not fair, and may let a thread
-        // that
-        // yields to another one run for ever. A wake-up that was lost for good shows in more of them.
+        // Fray abandons a schedule after MOST_STEPS, and goes on. A few abandoned schedules are no failure: Fray is not
+        // fair, and may let a thread that yields to another one run for ever. A lost wake-up would show in more of
+        // them.
         int endless = failure == null ? played - ended : 0;
         boolean good = failure == null && endless * 100 <= played + 100 && played > 0;
         out.printf(
@@ -128,7 +131,9 @@ public final class Schedules {
         return good;
     }
 
-    /** What is found in a few of a hundred schedules is found again in the one that is recorded of it. */
+    /**
+     * Checks that a failure in a few of a hundred schedules is found, and found again in the replay of its recording.
+     */
     private static boolean replays(String scheduler) {
         Schedules search = new Schedules(10_000, 60, Optional.empty());
         Play.LOSES_UPDATES.warmUp();
@@ -171,7 +176,7 @@ public final class Schedules {
         return failure;
     }
 
-    /** What Fray says of its progress is nobody's. */
+    /** Runs Fray without its progress reports on standard output. */
     private @Nullable Throwable quietly(Configuration configuration) {
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
         try {
@@ -181,7 +186,10 @@ public final class Schedules {
         }
     }
 
-    /** The first schedule's: Fray gives those after it what they need, but never looks at a recording for this one. */
+    /**
+     * Creates the scheduler of the first schedule. Fray itself provides those of later schedules, but does not read a
+     * recording for the first one.
+     */
     private Scheduler scheduler(String name) {
         Randomness random = recording
                 .map(path -> new RecordedRandomProvider(within(path, "random.json")).getRandomness())
@@ -198,7 +206,10 @@ public final class Schedules {
         };
     }
 
-    /** Where the most steps of the schedules before are, of which PCT draws, and which Fray does not record. */
+    /**
+     * Returns the file for the greatest number of steps in the schedules before. PCT draws from this range, and Fray
+     * does not record it.
+     */
     private static Path steps(Path report) {
         return Path.of(within(report, "steps"));
     }
@@ -211,7 +222,7 @@ public final class Schedules {
         }
     }
 
-    /** Fray has no defaults for Java. */
+    /** Sets every option, because Fray has no defaults for callers in Java. */
     private Configuration configuration(Play scenario, Scheduler scheduler, Path report) {
         boolean ignoreUnhandledExceptions = false;
         boolean interleaveMemoryOps = false;
@@ -236,7 +247,7 @@ public final class Schedules {
                 new ExecutionInfo(executor, ignoreUnhandledExceptions, interleaveMemoryOps, MOST_STEPS),
                 recording.isPresent() ? report.resolveSibling("replay") : report,
                 recording.isPresent() ? 1 : schedules,
-                recording.isPresent() ? seconds : seconds - 1, // it ends after the second that is named
+                recording.isPresent() ? seconds : seconds - 1, // Fray goes on until the end of the given second
                 scheduler,
                 new ControlledRandomProvider(),
                 fullSchedule,

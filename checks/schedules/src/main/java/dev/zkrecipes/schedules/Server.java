@@ -38,13 +38,16 @@ import org.apache.zookeeper.proto.SetDataRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server that applies each request at the moment of the call, whoever calls, and says so by the event thread of the
- * session. Answers and events reach a session in the order in which they came about. Thread-safe.
+ * A simulated server. It applies each request at once, on the calling thread, and delivers answers and events through
+ * the event thread of the session, in the order in which they arose. Thread-safe.
  */
 final class Server {
     private static final Node MADE = new Node(new byte[0], 0, 1, 1, 1, 0, 0);
 
-    /** With the lock's path in it: how parents are made is another matter, and takes many steps. */
+    /**
+     * The nodes by path. The lock's path exists from the start, because its creation would add many steps that the
+     * plays are not about.
+     */
     private Map<String, Node> nodes = new TreeMap<>(Map.of("/", MADE, "/locks", MADE, PlayScene.PATH, MADE));
 
     private final List<Watch> watches = new ArrayList<>();
@@ -67,9 +70,9 @@ final class Server {
     private record Change(String path, NodeEvent event, boolean isOfChildren) {}
 
     /**
-     * Opens sessions for one client.
+     * Returns a factory of sessions for one client.
      *
-     * @param told of each
+     * @param told called with each new session
      */
     ZooKeeperOperations.Factory of(EngineScheduler scheduler, Consumer<ServerSession> told) {
         return states -> {
@@ -83,7 +86,7 @@ final class Server {
         };
     }
 
-    /** How many nodes were ever made for the lock. */
+    /** Returns how many nodes have been created for the lock so far. */
     synchronized int created() {
         return Objects.requireNonNull(nodes.get(PlayScene.PATH)).creates;
     }
@@ -92,12 +95,12 @@ final class Server {
         return childrenOf(path);
     }
 
-    /** An operator deletes a node. */
+    /** Deletes a node, as an operator would. */
     synchronized void delete(String path) {
         answer(() -> delete(path, -1));
     }
 
-    /** The session's nodes go in one transaction. */
+    /** Ends a session and deletes its nodes, before any other request is applied. */
     synchronized void end(ServerSession session) {
         watches.removeIf(watch -> watch.session == session);
         zxid++;
@@ -108,7 +111,7 @@ final class Server {
                 .forEach(path -> answer(() -> delete(path, -1)));
     }
 
-    // ---- Requests, with the lock.
+    // ---- Requests. The caller must hold the monitor of this server.
 
     <T> Answer<T> answer(Supplier<Answer<T>> request) {
         Map<String, Node> before = new TreeMap<>(nodes);

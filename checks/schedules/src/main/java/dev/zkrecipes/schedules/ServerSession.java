@@ -23,11 +23,11 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
-/** One session, connected from the beginning, with an event thread of its own. */
+/** A session that is connected from the beginning, with an event thread of its own. */
 final class ServerSession implements ZooKeeperOperations {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /** Ends the event thread. */
+    /** The last task of a session, after which its event thread ends. */
     private static final Runnable LAST = new Runnable() {
         @Override
         public void run() {}
@@ -37,8 +37,8 @@ final class ServerSession implements ZooKeeperOperations {
     private final long id;
     private final EngineScheduler scheduler;
     private final Consumer<State> states;
-    private final Queue<Runnable> said = new ArrayDeque<>(); // guarded by itself
-    private final List<Consumer<NodeEvent>> watching = new ArrayList<>(); // on the engine thread
+    private final Queue<Runnable> said = new ArrayDeque<>(); // guarded by itself; to run on the engine thread
+    private final List<Consumer<NodeEvent>> watching = new ArrayList<>(); // confined to the engine thread
     private boolean over; // guarded by the server
 
     ServerSession(Server server, long id, EngineScheduler scheduler, Consumer<State> states) {
@@ -82,7 +82,7 @@ final class ServerSession implements ZooKeeperOperations {
         }
     }
 
-    /** The session ends at the server, and the client is told. */
+    /** Ends the session at the server, and notifies the client. */
     void expire() {
         end(() -> states.accept(State.EXPIRED));
     }

@@ -16,36 +16,36 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * An agent that makes a step of each use of an updater in the engine, and of each compare-and-set in a map: Fray sees
- * none there, and lets no thread go in between.
+ * An agent that turns each use of a field updater in the engine, and each compare-and-set in a map, into a step of the
+ * schedule. Without it Fray sees no step there, and lets no other thread run in between.
  */
 public final class UpdaterSteps implements ClassFileTransformer {
     private static final String UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater";
 
     private static final String MAP = "java/util/Map";
 
-    /** Those that do nothing if another thread was faster. */
+    /** The methods of a map that do nothing if another thread was faster. */
     private static final Set<String> EXCHANGES = Set.of(
             "putIfAbsent(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
             "remove(Ljava/lang/Object;Ljava/lang/Object;)Z",
             "replace(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Z");
 
-    /** Whatever is done to it is a step. */
+    /** Each access to this atomic is a step for Fray. */
     private static final AtomicInteger STEP = new AtomicInteger();
 
     private UpdaterSteps() {}
 
     /**
-     * What the JVM calls.
+     * Called by the JVM at its start.
      *
-     * @param options none
-     * @param instrumentation takes the agent
+     * @param options not used
+     * @param instrumentation receives the transformer
      */
     public static void premain(String options, Instrumentation instrumentation) {
         instrumentation.addTransformer(new UpdaterSteps());
     }
 
-    /** Called by the engine's classes before each use of an updater. */
+    /** Called by the engine's classes before each use of an updater, and before each compare-and-set in a map. */
     public static void before() {
         STEP.set(0);
     }

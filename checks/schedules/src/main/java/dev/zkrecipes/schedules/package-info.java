@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * Two or three threads and the engine's own, in every order that Fray finds. Time passes only when no thread can go on:
- * a test in which it passes has lost a wake-up.
+ * Plays two or three threads of an application and those of the engine, in every order that Fray finds. Apart from a
+ * microsecond per step, time passes only when no thread can run: a play in which it passes has lost a wake-up.
  */
 @NullMarked
 package dev.zkrecipes.schedules;

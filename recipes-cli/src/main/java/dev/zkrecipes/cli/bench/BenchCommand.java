@@ -116,7 +116,7 @@ public final class BenchCommand implements Callable<Integer> {
             this.title = title;
         }
 
-        /** Its name in JSON. */
+        /** Returns the name in JSON. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -185,7 +185,7 @@ public final class BenchCommand implements Callable<Integer> {
             } finally {
                 threads.shutdownNow();
                 boolean unused = Uninterruptibles.awaitTerminationUninterruptibly(threads, END_LIMIT);
-                close(sessions.subList(1, clients)); // the nodes that they still have go with them
+                close(sessions.subList(1, clients)); // their remaining nodes are deleted with the sessions
                 removed = isRemoved(sessions.get(0));
             }
             return removed ? ExitCodes.OK : ExitCodes.NO_SERVER;
@@ -257,8 +257,8 @@ public final class BenchCommand implements Callable<Integer> {
     }
 
     /**
-     * Measures some tasks at the same time, and reports the figures. Each task measures itself,
-     * and returns the nanoseconds that count.
+     * Measures some tasks at the same time, and reports the figures. Each task measures itself, and returns the
+     * nanoseconds that count.
      *
      * @return whether anybody still reads the output
      */
@@ -283,7 +283,7 @@ public final class BenchCommand implements Callable<Integer> {
         return !spec.commandLine().getOut().checkError();
     }
 
-    /** A line of the table. The times are in nanoseconds. */
+    /** Formats a line of the table. The times are in nanoseconds. */
     static String row(Measured what, long times, long median, long p99, double rate) {
         return String.format(
                 Locale.ROOT, "%-37s %7d %8.3f ms %8.3f ms %10.1f", what.title, times, median / 1e6, p99 / 1e6, rate);
@@ -309,7 +309,9 @@ public final class BenchCommand implements Callable<Integer> {
         return times;
     }
 
-    /** Creates a node, which is the write that every acquire needs, and deletes it again without counting that. */
+    /**
+     * Measures the creation of a node, the write that every acquire needs. The deletion that follows is not measured.
+     */
     private long create() throws InterruptedException {
         ZooKeeper zooKeeper = sessions.get(0)
                 .zooKeeper()
@@ -326,7 +328,7 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    /** A task that acquires a lock and releases it; both count. */
+    /** Returns a task that acquires and releases a lock, and measures both together. */
     private static Callable<Long> cycle(InterProcessLock lock) {
         return () -> {
             long begin = System.nanoTime();

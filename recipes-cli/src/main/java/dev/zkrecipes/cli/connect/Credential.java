@@ -16,7 +16,7 @@ import org.apache.zookeeper.ZooKeeper;
 /** A credential: {@code SCHEME:ID}, such as {@code digest:user:password}. The id is never shown. */
 record Credential(String scheme, String id) {
 
-    /** Parses one credential. {@code source} says in errors where it came from. */
+    /** Parses one credential. {@code source} names its origin in errors. */
     static Credential parse(String text, String source) {
         Mistake.refuseByteOrderMark(text, source);
         int colon = text.indexOf(':');

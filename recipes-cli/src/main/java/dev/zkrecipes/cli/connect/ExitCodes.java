@@ -54,7 +54,7 @@ public final class ExitCodes {
     private ExitCodes() {}
 
     /**
-     * The exit code of an error.
+     * Returns the exit code of an error.
      *
      * @param error what a sub-command threw
      * @return the code
@@ -76,7 +76,7 @@ public final class ExitCodes {
     }
 
     /**
-     * The message of an error, in one line.
+     * Returns the message of an error, in one line.
      *
      * @param error what a sub-command threw
      * @return its message, or its class if it has no message or is a defect

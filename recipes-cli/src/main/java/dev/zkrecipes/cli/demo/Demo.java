@@ -25,12 +25,12 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * Starts a server and the workers, kills one worker while it holds, waits for another to take over, and prints the
- * verdict. At the end all processes have ended and all files are removed, even if a signal ends the JVM.
+ * Starts a server and the workers, kills one worker while it holds the lock, waits for another to take over, and prints
+ * the verdict. At the end all processes have ended and all files are removed, even if a signal ends the JVM.
  *
- * <p>It runs on the main thread of {@code zklock demo}, and the server runs in the same JVM. The workers are
- * processes of their own; the demo learns from the ledger what they do. Anything that goes wrong with a worker fails
- * one of the checks.
+ * <p>It runs on the main thread of {@code zklock demo}, and the server runs in the same JVM. The workers are processes
+ * of their own; the demo learns from the ledger what they do. Anything that goes wrong with a worker fails one of the
+ * checks.
  */
 final class Demo {
     static final int WORKERS = 4;
@@ -198,7 +198,9 @@ final class Demo {
         }
     }
 
-    /** Whether all workers have ended. A worker that ended without being told to, or with an error, is a trouble. */
+    /**
+     * Whether all workers have ended. Records a worker that ended without being told to, or with an error, as trouble.
+     */
     private boolean lookAfter(boolean stopping) {
         requireNoInterrupt();
         boolean allEnded = true;
@@ -314,7 +316,7 @@ final class Demo {
         }
     }
 
-    /** Deletes the folder, even while other processes delete it, too, or still write to it. */
+    /** Deletes the folder, even while other processes also delete it or still write to it. */
     static void delete(Path folder) {
         for (int attempt = 0; attempt < ATTEMPTS && Files.exists(folder); attempt++) {
             try {

@@ -77,8 +77,8 @@ public final class DemoCommand implements Callable<Integer> {
 
     /**
      * Returns the command that starts a worker: another JVM with the same class path, which is small and starts
-     * quickly. Ctrl-C on a terminal goes to all processes there. The workers ignore it, because the demo ends them in
-     * order: a JVM ignores those signals that its parent ignored.
+     * quickly. Ctrl-C on a terminal is sent to all processes there. The workers ignore it, because the demo itself ends
+     * them: a JVM ignores a signal that was already ignored when it was started.
      */
     static List<String> workerCommand(Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * under test.
  */
 final class DemoVerdict {
-    /** How late a busy machine may be. */
+    /** The delay that is allowed on a busy machine. */
     private static final Duration SLACK = Duration.ofSeconds(1);
 
     /**
@@ -146,7 +146,7 @@ final class DemoVerdict {
                         + " (session, tick and a second)");
     }
 
-    /** The first hold after the kill. It is the take-over, because the victim held the lock. */
+    /** Returns the first hold after the kill. It is the take-over, because the victim held the lock. */
     static Optional<Entry> heir(List<Entry> entries) {
         return entries.stream()
                 .dropWhile(entry -> entry.what() != What.KILLED)

@@ -55,7 +55,7 @@ final class DemoWorker implements Callable<Integer> {
         this(LOCK);
     }
 
-    /** Locks another path: a test can have workers that do not exclude each other. */
+    /** Creates a worker that locks another path. A test can thus have workers that do not exclude each other. */
     DemoWorker(String path) {
         this.path = path;
     }

@@ -25,7 +25,7 @@ final class Ledger {
 
     /** What can happen to a worker. */
     enum What {
-        /** The worker asks for the lock. */
+        /** The worker requests the lock. */
         ASKS,
         /** It holds the lock; the text is its fencing token. */
         IN,
@@ -46,7 +46,7 @@ final class Ledger {
      *
      * @param worker the number of the worker
      * @param what what happened
-     * @param text the particulars
+     * @param text the details, see {@link What}; may be empty
      * @param at when the demo read the line, by {@link System#nanoTime}
      */
     record Entry(int worker, What what, String text, long at) {

@@ -103,7 +103,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     private boolean allOk = true;
     private String step = "";
-    private @Nullable Page page; // none before the first finding
+    private @Nullable Page page; // null before the first finding
 
     DoctorCommand() {}
 
@@ -151,11 +151,15 @@ public final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    /** What was read node by node is checked by one transaction, so nothing is reported that was not there at once. */
+    /**
+     * Looks for deadlocks among the locks at a path and below it. The nodes are read one by one, so a transaction
+     * checks afterwards that the nodes of a deadlock exist at the same time. A deadlock that fails this check is not
+     * reported.
+     */
     private void checkDeadlocks(String root) throws InterruptedException {
         try (ZooKeeperClient client = connection.open()) {
             LockNodes nodes = LockNodes.below(client, root);
-            ZooKeeper zk = client.zooKeeper().orElseThrow(); // below the chroot, as the nodes
+            ZooKeeper zk = client.zooKeeper().orElseThrow(); // its paths are below the chroot, like those of the nodes
             WaitGraph graph = new WaitGraph();
             nodes.byLock().forEach((lock, all) -> all.forEach((node, content) -> graph.add(lock, node, content)));
             int found = 0;
@@ -197,8 +201,8 @@ public final class DoctorCommand implements Callable<Integer> {
     }
 
     /**
-     * Looks at the chroot and the path, and then sends what a lock sends, to a scratch node. The field {@code step}
-     * names the request under way, for the message if ZooKeeper refuses it.
+     * Checks that the chroot exists, and then sends the requests of a lock to a scratch node. The field {@code step}
+     * names the current request, for the message if ZooKeeper refuses it.
      */
     private void checkLocks(ZooKeeper zk, String chroot) throws InterruptedException {
         try {
@@ -238,7 +242,10 @@ public final class DoctorCommand implements Callable<Integer> {
                 + " bytes (jute.maxbuffer here; servers do not tell theirs)";
     }
 
-    /** Returns who the servers think we are. Call it last: a server older than 3.7 closes the connection instead. */
+    /**
+     * Returns the identity of the session at the servers. Call this last: a server older than 3.7 closes the connection
+     * instead.
+     */
     private static String identity(ZooKeeper zk) throws InterruptedException {
         try {
             return "authenticated as "
@@ -278,7 +285,8 @@ public final class DoctorCommand implements Callable<Integer> {
                 String node = zk.create(
                         scratch + "/n-", new byte[0], connection.acl(), CreateMode.EPHEMERAL_SEQUENTIAL, stat);
                 acquires.add(System.nanoTime() - begin);
-                // The server took the node's time at some moment between these two; their middle is the best guess.
+                // The server set the node's time at some moment between these two readings. Their midpoint is the best
+                // estimate.
                 skews.add(stat.getCtime() - (before + System.currentTimeMillis()) / 2);
                 step = "list and read nodes with --acl (READ)";
                 zk.getChildren(scratch, false);
@@ -313,7 +321,7 @@ public final class DoctorCommand implements Callable<Integer> {
                         median(releases) / 1e6));
     }
 
-    /** Deletes the scratch node. Reports a missing right, and then returns false. */
+    /** Deletes the scratch node. If that fails, reports the reason and returns false. */
     private boolean isDeleted(ZooKeeper zk, String scratch) throws InterruptedException {
         try {
             zk.delete(scratch, -1);

@@ -20,7 +20,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
  * Checks one address of a server: asks the server for its state by four-letter words, and opens a session there. A
- * server that does not answer holds up the caller for some seconds.
+ * server that does not answer delays the caller by some seconds.
  */
 final class ServerCheck {
     private static final Duration SESSION = Duration.ofSeconds(10);
@@ -40,21 +40,24 @@ final class ServerCheck {
         this.probe = new ServerProbe(connection.clientConfig().orElse(null));
     }
 
-    /** The open session, if all is well with the server. The caller closes it. */
+    /**
+     * Returns the open session; empty if the server was not checked yet or has a problem. The caller must close the
+     * session.
+     */
     Optional<ZooKeeper> session() {
         return session;
     }
 
     /**
-     * Checks the server. With {@code opens} false it opens no session: after a failed SASL login a session is of no
-     * use.
+     * Checks the server.
      *
+     * @param opens whether to open a session, which is of no use after a failed SASL login
      * @return the findings, and advice if something is wrong
      */
     String run(boolean opens) throws InterruptedException {
         ServerProbe.Finding found = probe.look(server);
         if (!found.serves() || !opens) {
-            // The table has the name in a column of its own.
+            // The table shows the name in a column of its own.
             String name = server.name();
             String text = found.text();
             return text.startsWith(name) ? text.substring(name.length()).replaceFirst("^:? ", "") : text;
@@ -102,7 +105,7 @@ final class ServerCheck {
         }
     }
 
-    /** The limits of the server, which many servers do not tell. */
+    /** Returns the limits of the server, which many servers do not reveal. */
     private String limits() {
         String conf = probe.ask(server, "conf");
         return conf.contains("maxClientCnxns")
@@ -111,7 +114,7 @@ final class ServerCheck {
                 : "limits unknown (conf is not in its 4lw.commands.whitelist)";
     }
 
-    /** The value of a key in the answer to a four-letter word. */
+    /** Returns the value of a key in the answer to a four-letter word, or a question mark if the key is missing. */
     private static String word(String answer, String key) {
         Matcher found = Pattern.compile("(?m)^" + key + "[:=] ?([^-,\\s]+)").matcher(answer);
         return found.find() ? PlainText.of(found.group(1), 40) : "?";

@@ -169,7 +169,8 @@ public final class BreakCommand implements Callable<Integer> {
             } catch (KeeperException.NoNodeException e) {
                 return false;
             } catch (KeeperException.BadVersionException e) {
-                // The data have changed since the look, or there is another node of that name. The next look decides.
+                // The data have changed since they were read, or another node has this name by now. The next attempt
+                // decides.
             } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
                 failures++;
             } catch (KeeperException.NoAuthException e) {

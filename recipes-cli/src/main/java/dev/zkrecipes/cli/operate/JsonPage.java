@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Shows what stands at a path or below it, as one line of JSON. Unknown values are left out. */
+/** Formats the locks at a path or below it as one line of JSON. Unknown values are left out. */
 final class JsonPage {
     private JsonPage() {}
 

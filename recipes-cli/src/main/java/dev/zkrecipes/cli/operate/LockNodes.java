@@ -17,9 +17,9 @@ import java.util.Map;
  */
 public record LockNodes(Map<String, Map<LockNode, Content>> byLock) {
     /**
-     * Reads them.
+     * Reads the nodes.
      *
-     * @param client where to read
+     * @param client the client to read with
      * @param root the path
      * @return the nodes
      * @throws InterruptedException if the thread is interrupted
@@ -38,7 +38,7 @@ public record LockNodes(Map<String, Map<LockNode, Content>> byLock) {
                         .places()
                         .forEach(place ->
                                 byPath.put(Tree.child(path, place.node().name()), place.node()));
-                // They were read for the tree, and are not read again.
+                // The tree has already read these contents, so no request is sent.
                 for (Map.Entry<String, Answer<Content>> read :
                         reads.contents(byPath.keySet()).entrySet()) {
                     LockNode node = byPath.get(read.getKey());

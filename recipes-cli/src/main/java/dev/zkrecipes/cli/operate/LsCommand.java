@@ -57,11 +57,11 @@ import picocli.CommandLine.Spec;
             "  zklock ls -r --json / | jq '.locks[] | select(.waiting > 10) | .path'"
         })
 public final class LsCommand implements Callable<Integer> {
-    /** The shortest time between two states: a busy lock changes faster than anybody can read. */
+    /** The minimum time between two states, because a busy lock changes faster than anybody can read. */
     private static final Duration PACE = Duration.ofMillis(200);
 
     /**
-     * How often the ages on a screen are updated. A connection that returns within this time is not worth a message.
+     * How often the ages on a screen are updated. A connection that is lost for a shorter time is not worth a message.
      */
     private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -154,7 +154,7 @@ public final class LsCommand implements Callable<Integer> {
         return screen.show(lines);
     }
 
-    /** Waits for a connection, and tells the user if that takes longer than a moment. */
+    /** Waits for a connection, and informs the user if that takes longer than a second. */
     private void awaitConnected(ZooKeeperClient client, Tree shown) throws InterruptedException {
         if (!client.awaitConnected(SECOND)) {
             spec.commandLine()

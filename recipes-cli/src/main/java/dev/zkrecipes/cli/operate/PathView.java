@@ -19,9 +19,9 @@ import java.util.stream.Collectors;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What stands on a path: the recipe, as far as the nodes show it, and which nodes hold by the rule of that recipe. It
- * knows the recipes of this library and of Apache Curator. It is computed from nodes that were already read, and
- * sends nothing. Code that has a lock object gets the same from
+ * The state of a lock, derived from the nodes at its path: the recipe, as far as the nodes reveal it, and which nodes
+ * hold by the rule of that recipe. It covers the recipes of this library and of Apache Curator. It is computed from
+ * nodes that were already read, and sends nothing. Code that has a lock object gets the same information from
  * {@link dev.zkrecipes.core.InterProcessLock#participants()}.
  *
  * @param path the path
@@ -36,7 +36,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
 
     /** The recipe that the nodes of a path belong to. */
     enum Recipe {
-        /** No lock node is there. */
+        /** There is no lock node. */
         NONE,
         /** A mutex, a member of a multi-lock, or Curator's {@code InterProcessMutex}: {@code lock-}. */
         MUTEX,
@@ -47,8 +47,8 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
         /** A semaphore of this library: {@code lease.}, with the limit in the data of the path. */
         SEMAPHORE,
         /**
-         * Leases of Curator's {@code InterProcessSemaphoreV2}: {@code lease-}. Only the code of its users has the
-         * limit.
+         * Leases of Curator's {@code InterProcessSemaphoreV2}: {@code lease-}. The limit is only in the code of its
+         * users.
          */
         CURATOR_SEMAPHORE,
         /** Nodes of several recipes. Each recipe refuses to grant anything beside the nodes of another. */
@@ -83,9 +83,9 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
      * @param node its name and the parts of the name; for Curator's semaphore with the folder, as in
      *     {@code leases/...}
      * @param state whether it holds
-     * @param permits how many permits it asks for; 1 if its name has no number
+     * @param permits how many permits it requests; 1 if its name has no number
      * @param data its owner label and the requests to give the lock back
-     * @param stat its session, the time of its creation, and so on; empty if we may not read it
+     * @param stat its session, the time of its creation, and so on; empty if it may not be read
      */
     record Place(LockNode node, State state, int permits, NodeData data, Optional<Stat> stat) {
 
@@ -97,7 +97,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
             return data.requests();
         }
 
-        /** This node with a state, and with a folder in front of its name. */
+        /** Returns this node with another state, and with a folder in front of its name. */
         private Place as(String folder, State now) {
             LockNode inside = new LockNode(folder + node.name(), node.kind(), node.payload(), node.number());
             return new Place(inside, now, permits, data, stat);
@@ -115,13 +115,13 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
     }
 
     /**
-     * Works out what stands on a path. It leaves out the children that no lock counts: those whose names are not in
-     * the form of lock nodes, and those of an unknown kind that no session owns. The latter are just as likely the
-     * items of a queue or the like. A node of a known kind counts whether or not a session owns it.
+     * Computes the view of a path. It leaves out the children that no lock counts: those whose names do not have the
+     * form of lock nodes, and those of an unknown kind that no session owns. The latter may just as well be the items
+     * of a queue. A node of a known kind counts whether or not a session owns it.
      *
      * @param path the path
      * @param data the data of the path
-     * @param children the content of each child, by name; empty for a child that we may not read
+     * @param children the content of each child, by name; empty for a child that may not be read
      * @return the view
      */
     static PathView of(String path, byte[] data, Map<String, Optional<Content>> children) {
@@ -149,8 +149,8 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
 
     /**
      * Combines the two folders of Curator's {@code InterProcessSemaphoreV2}. The folder {@code locks} is the queue of
-     * a mutex, under which one client at a time takes a lease. That client creates its lease first, and then waits
-     * with the mutex until there is room. So every lease is held, except perhaps the newest: if it belongs to the
+     * a mutex, under which one client at a time takes a lease. That client creates its lease first, and then keeps
+     * the mutex until there is room. So every lease is held, except perhaps the newest: if it belongs to the
      * session with the mutex, the nodes do not show whether it is held or still waits.
      *
      * @param path the path of the semaphore
@@ -231,7 +231,7 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
         List<Place> decided = new ArrayList<>();
         boolean writer = false;
         long permits = 0;
-        int begin = 0; // the first node with the present number; writer and permits are of the nodes before it
+        int begin = 0; // the first node with the current number; writer and permits are of the nodes before it
         for (Place place : places) {
             for (; places.get(begin).node().number() != place.node().number(); begin++) {
                 writer |= !places.get(begin).node().kind().equals(READ);

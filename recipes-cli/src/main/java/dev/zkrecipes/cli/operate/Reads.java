@@ -34,11 +34,14 @@ import org.jspecify.annotations.Nullable;
  * Reads many nodes at a time, and reads again if the connection or the session is lost. With watches, it keeps each
  * answer until ZooKeeper reports a change.
  *
- * <p>One thread may use it. Answers and changes arrive on ZooKeeper's event thread, and any thread may call
- * {@link #wake}.
+ * <p>Only one thread may use it, except that any thread may call {@link #wake}. Answers and changes arrive on
+ * ZooKeeper's event thread.
  */
 final class Reads implements Watcher {
-    /** How many requests may be open at a time. A server turns away a client that has a thousand. */
+    /**
+     * How many requests may be open at a time. By default, a server stops reading from its clients while it has a
+     * thousand unanswered requests.
+     */
     private static final int WINDOW = 400;
 
     private static final int MOST_FAILURES = 4;
@@ -55,7 +58,7 @@ final class Reads implements Watcher {
     private final Semaphore changes = new Semaphore(0);
     private @Nullable ZooKeeper handle;
 
-    /** Something to read while there is a connection. */
+    /** Code that reads while there is a connection. */
     @FunctionalInterface
     interface Look<T> {
         T read() throws InterruptedException, KeeperException;
@@ -77,9 +80,9 @@ final class Reads implements Watcher {
     }
 
     /**
-     * Reads, and reads again if the connection is lost meanwhile.
+     * Runs a read, and repeats it if the connection is lost meanwhile.
      *
-     * @throws LockConnectionException if there is no connection in time, or it breaks again and again
+     * @throws LockConnectionException if no connection is established in time, or if the connection is lost repeatedly
      * @throws LockAccessException if the credentials are refused
      */
     <T> T attempt(String root, Look<T> look) throws InterruptedException {
@@ -211,7 +214,7 @@ final class Reads implements Watcher {
         return new TreeMap<>(answers);
     }
 
-    /** Forgets what has changed, so that the next read asks for it. Called on ZooKeeper's event thread. */
+    /** Forgets what has changed, so that the next read requests it again. Called on ZooKeeper's event thread. */
     @Override
     public void process(WatchedEvent event) {
         String path = event.getPath();
@@ -228,19 +231,20 @@ final class Reads implements Watcher {
         wake();
     }
 
-    /** Lets {@link #awaitChange} return. Any thread may call this. */
+    /** Makes {@link #awaitChange} return. May be called from any thread. */
     void wake() {
         changes.release();
     }
 
     /**
-     * Waits until something may have changed, but no longer than {@code atMost}. Returns false if the time is over.
+     * Waits until something may have changed, but no longer than {@code atMost}. Returns false if that time has
+     * elapsed.
      */
     boolean awaitChange(Duration atMost) throws InterruptedException {
         boolean changed = changes.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS);
         if (changed) {
-            // One look covers all changes so far. After a time-out nothing is drained: a change that has come since
-            // then belongs to the next call.
+            // One read covers all changes so far. After a time-out nothing is drained, because a change that has
+            // arrived since then belongs to the next call.
             changes.drainPermits();
         }
         return changed;

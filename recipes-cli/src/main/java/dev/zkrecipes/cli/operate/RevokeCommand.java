@@ -130,7 +130,7 @@ public final class RevokeCommand implements Callable<Integer> {
         return asked;
     }
 
-    /** Makes a lock object through which all holders can be asked. Any mode and any number of permits will do. */
+    /** Creates a lock object through which all holders can be asked. Any mode and any number of permits will do. */
     private static InterProcessLock lockOf(ZooKeeperClient client, PathView lock) {
         return switch (lock.recipe()) {
             case MUTEX -> new InterProcessMutex(client, lock.path());
@@ -181,8 +181,8 @@ public final class RevokeCommand implements Callable<Integer> {
     }
 
     /**
-     * How much longer to wait. There is no limit with {@code --grace}: breaking a lease always has an outcome, even
-     * if it takes a new session.
+     * Returns how much longer to wait. There is no limit with {@code --grace}: breaking a lease always has an outcome,
+     * even if it takes a new session.
      */
     private Duration remaining(long begin) {
         if (wait == null) {

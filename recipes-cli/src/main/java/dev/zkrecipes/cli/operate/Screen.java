@@ -46,7 +46,7 @@ final class Screen {
      */
     boolean show(List<String> lines) {
         if (drawn) {
-            out.print(frame(lines, Terminal.size())); // the user may have changed it
+            out.print(frame(lines, Terminal.size())); // the user may have resized it
         } else {
             out.println((shown && blocks ? System.lineSeparator() : "") + String.join(System.lineSeparator(), lines));
         }

@@ -63,8 +63,8 @@ final class Targets {
     /**
      * Picks the nodes from the queue.
      *
-     * @param lock what stands at the path
-     * @throws LockException if a named node is not there, or if the nodes do not show who holds the lock
+     * @param lock the view of the path
+     * @throws LockException if a named node does not exist, or if the nodes do not show who holds the lock
      */
     List<Place> in(PathView lock) {
         if (names.isEmpty()) {

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.data.Stat;
 
-/** Shows what stands at a path or below it to people, in lines of plain text. */
+/** Formats the locks at a path or below it as lines of plain text, for people. */
 final class TextPage {
     private static final int LONGEST_LABEL = 60;
     private static final int LONGEST_NAME = 120;
@@ -68,7 +68,7 @@ final class TextPage {
                 + (unknown > 0 ? ", " + unknown + " of unknown state" : "");
     }
 
-    /** The verb for several nodes in a state. In an election, holders lead and waiters stand. */
+    /** Returns the verb for several nodes in a state. In an election, holders lead and waiters stand. */
     private static String verb(PathView view, State state) {
         boolean isElection = view.recipe() == Recipe.LATCH;
         return switch (state) {
@@ -121,7 +121,7 @@ final class TextPage {
         addTable(rows);
     }
 
-    /** What a node asks for, in words for people. A mutex node in a folder belongs to a semaphore of Curator's. */
+    /** Describes what a node requests. A mutex node in a folder belongs to a Curator semaphore. */
     private static String wanted(Place place) {
         String kind = place.node().kind();
         return switch (kind) {
@@ -136,7 +136,7 @@ final class TextPage {
 
     private static String remark(Place place) {
         List<String> remarks = new ArrayList<>(Tree.isOrphan(place) ? List.of("no session") : List.of());
-        if (place.state() == State.WAITS) { // a holder may have released them by now
+        if (place.state() == State.WAITS) { // the entries of a holder may be out of date
             place.data()
                     .holds()
                     .forEach(node -> remarks.add("holds " + PlainText.of(node.replaceFirst("/[^/]*$", ""))));

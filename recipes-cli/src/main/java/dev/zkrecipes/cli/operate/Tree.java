@@ -27,11 +27,11 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * What stands at a path or, if deep, at that path and all paths below it.
+ * The locks at a path or, if deep, at that path and all paths below it.
  *
  * @param root the path
- * @param deep whether the paths below it were read, too
- * @param seen when the server was asked, by this machine's clock
+ * @param deep whether the paths below the root were read, too
+ * @param seen when everything had been read, by this machine's clock
  * @param locks the locks, in the order of their paths
  * @param notes remarks for people, each a sentence that is safe on a terminal
  * @param grants when each holder got its lock, as far as this process saw it; ZooKeeper itself knows only when a
@@ -45,9 +45,9 @@ record Tree(
     private static final String LOCKS = "locks";
 
     /**
-     * A lock; or the root of a tree that is not deep, whatever stands there.
+     * A lock. The root of a tree that is not deep is always one of these, even if no lock node is there.
      *
-     * @param view what stands at the path
+     * @param view the view of the path
      * @param exists whether the path exists
      * @param notes remarks for people
      */
@@ -69,7 +69,8 @@ record Tree(
     }
 
     /**
-     * Reads a path, and all paths below it if {@code deep}. Asks ZooKeeper only for what {@code reads} does not know.
+     * Reads a path, and all paths below it if {@code deep}. Requests from ZooKeeper only what {@code reads} does not
+     * have.
      *
      * @throws LockAccessException if the root may not be read
      */
@@ -89,7 +90,10 @@ record Tree(
         });
     }
 
-    /** The paths to read next: all of them, or only the two that may be folders of a semaphore of Curator's. */
+    /**
+     * Returns the paths to read next: all other children if {@code deep}, otherwise only the two that may be the
+     * folders of a Curator semaphore.
+     */
     private static Stream<String> below(String path, Folder folder, String root, boolean deep) {
         boolean maybeCurators = path.equals(root) && folder.others.contains(LEASES);
         return folder.others.stream()
@@ -98,7 +102,8 @@ record Tree(
     }
 
     /**
-     * Reads paths with their lock nodes. Paths that have gone are left out, and those without rights become notes.
+     * Reads paths with their lock nodes. Paths that no longer exist are left out, and a path that may not be read
+     * becomes a note.
      */
     private static Map<String, Folder> readLevel(Reads reads, List<String> paths, List<String> notes)
             throws InterruptedException, KeeperException {
@@ -172,8 +177,8 @@ record Tree(
     }
 
     /**
-     * Returns the semaphore of Curator's at a path, if there is one. Its folder of locks may be missing: that is a
-     * container, which ZooKeeper removes a minute after the last acquire, while leases may still be held.
+     * Returns the Curator semaphore at a path, if there is one. Its folder {@code locks} may be missing: it is a
+     * container, which ZooKeeper removes a minute after the last acquire, even if leases are still held.
      */
     private static Optional<PathView> curators(String path, Folder folder, Map<String, Folder> folders) {
         String leasesPath = child(path, LEASES);
@@ -193,7 +198,7 @@ record Tree(
                                 .orElseGet(() -> PathView.of(locksPath, new byte[0], Map.of())));
     }
 
-    /** Notes on what is unusual, and on what the nodes do not show. */
+    /** Returns notes on what is unusual, and on what the nodes do not show. */
     static List<String> notesOn(PathView view) {
         List<String> notes = new ArrayList<>();
         String kinds = view.places().stream()
@@ -257,7 +262,7 @@ record Tree(
         }
     }
 
-    /** Notes on children that are not nodes of the lock. */
+    /** Returns notes on children that are not nodes of the lock. */
     private static List<String> notesBeside(Folder folder, PathView view) {
         List<String> notes = new ArrayList<>();
         if (!folder.others.isEmpty()) {
@@ -285,14 +290,14 @@ record Tree(
         return parent.equals("/") ? "/" + name : parent + "/" + name;
     }
 
-    /** Whether this state shows nothing new. */
+    /** Whether this state has nothing new to show. */
     boolean isSameAs(Tree before) {
         return locks.equals(before.locks) && notes.equals(before.notes);
     }
 
     /**
-     * This state with the times of the grants: those known before, and one for each new holder, which was granted
-     * since.
+     * Returns this state with the times of the grants. A holder in {@code before} keeps its time, if one is known. A
+     * new holder counts as granted when this state was read.
      */
     Tree after(Tree before) {
         Map<String, Instant> known = new HashMap<>(before.grants);
@@ -315,7 +320,7 @@ record Tree(
         return child(view.path(), place.node().name());
     }
 
-    /** The lock of a tree that is not deep. */
+    /** Returns the only lock of a tree that is not deep. */
     Lock lock() {
         return locks.get(0);
     }

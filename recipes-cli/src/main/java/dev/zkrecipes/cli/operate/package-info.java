@@ -5,8 +5,9 @@
  * The commands with which an operator looks at locks and takes them away: {@code zklock ls}, {@code revoke} and
  * {@code break}. They work on any path, whichever library created its nodes.
  *
- * <p>{@code Reads} asks ZooKeeper. {@link dev.zkrecipes.cli.operate.PathView} is what stands on one path, and
- * {@code Tree} is what stands at a path or below it. {@code TextPage} and {@code JsonPage} show a tree.
+ * <p>{@code Reads} sends the requests to ZooKeeper. {@link dev.zkrecipes.cli.operate.PathView} is the state of the lock
+ * at one path, and {@code Tree} has the locks at a path or below it. {@code TextPage} and {@code JsonPage} format a
+ * tree.
  */
 @NullMarked
 package dev.zkrecipes.cli.operate;

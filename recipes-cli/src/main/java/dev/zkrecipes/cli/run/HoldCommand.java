@@ -11,9 +11,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * {@code zklock hold}: keeps a lock for a script, usually until nobody can read the output of {@code bin/zklock}.
- * This class reads the command line. The launcher finds out who reads the output, and the {@link Keeper} holds the
- * lock.
+ * {@code zklock hold}: keeps a lock for a script, usually until no process can read the output of {@code bin/zklock}
+ * any more. This class reads the command line. The launcher finds out who reads the output, and the {@link Keeper}
+ * holds the lock.
  */
 @Command(
         name = "hold",

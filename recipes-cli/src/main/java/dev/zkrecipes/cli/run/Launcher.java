@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The launcher, {@code bin/zklock}, as its {@link Keeper} sees it: they exchange lines, and its file is a program that
- * ends processes if the launcher itself is gone.
+ * The launcher, {@code bin/zklock}, as seen by its {@link Keeper}. They exchange lines. The launcher's file is also a
+ * program that ends processes when the launcher itself is gone.
  */
 final class Launcher {
     private static final String PROPERTY = "zklock.launcher";
@@ -28,10 +28,11 @@ final class Launcher {
     private final PrintStream out;
 
     /**
-     * A launcher with this file, which is null if there is no launcher.
+     * Creates a launcher.
      *
-     * @param in the lines of the launcher
-     * @param out the lines of the keeper
+     * @param file the file of the launcher; null if there is no launcher
+     * @param in the lines from the launcher
+     * @param out the lines to the launcher
      */
     Launcher(@Nullable String file, InputStream in, PrintStream out) {
         this.file = file;
@@ -39,7 +40,7 @@ final class Launcher {
         this.out = out;
     }
 
-    /** The launcher that has started this JVM. */
+    /** Returns the launcher that has started this JVM. */
     static Launcher ofThisJvm() {
         return new Launcher(System.getProperty(PROPERTY), System.in, new PrintStream(System.out, true, UTF_8));
     }
@@ -49,20 +50,20 @@ final class Launcher {
         return file != null;
     }
 
-    /** Sends a line to the launcher. A plus sign tells it from text for people, such as help. */
+    /** Sends a line to the launcher. A plus sign distinguishes it from text for people, such as help. */
     synchronized void say(String line) {
         out.print("+" + line + "\n");
         out.flush();
     }
 
-    /** Reads the launcher's lines until they end, which means that the launcher is gone. */
+    /** Passes on the launcher's lines until EOF, which means that the launcher is gone. */
     void listen(Consumer<String> hear) {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(in, UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 hear.accept(line);
             }
         } catch (IOException e) {
-            // A broken pipe means the same as its end: the launcher is gone.
+            // A broken pipe means the same as EOF: the launcher is gone.
         }
     }
 

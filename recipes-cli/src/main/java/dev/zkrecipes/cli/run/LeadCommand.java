@@ -17,8 +17,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /**
- * {@code zklock lead}: stands for leader, again and again, and has {@code bin/zklock} run the command in each term.
- * This class reads the command line; the {@link Keeper} stands and leads.
+ * {@code zklock lead}: stands for election repeatedly, and makes {@code bin/zklock} run the command in each term. This
+ * class reads the command line; the {@link Keeper} stands and leads.
  */
 @Command(
         name = "lead",
@@ -86,7 +86,7 @@ public final class LeadCommand implements Callable<Integer> {
     }
 
     /**
-     * Removes the options that a leadership has no use for: those for the kind of lock and for the wait, and the
+     * Removes the options that do not apply to a leadership: those for the kind of lock and for the wait, and the
      * choice of what happens to the command after a loss.
      */
     static final class Fewer implements IModelTransformer {

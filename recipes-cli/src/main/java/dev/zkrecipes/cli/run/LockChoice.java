@@ -41,7 +41,10 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             this.option = option;
         }
 
-        /** The mode that creates nodes of such a name; empty for those of a driver or library unknown to zklock. */
+        /**
+         * Returns the mode that creates nodes with such a name; empty if only a driver or library unknown to zklock
+         * does.
+         */
         static Optional<Mode> ofNode(String name) {
             return LockNode.ofAnyKind(name).flatMap(node -> switch (node.kind()) {
                 case "lock-" -> Optional.of(MUTEX);
@@ -66,7 +69,7 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
         return mode == Mode.SHARED ? !kind.equals("__READ__") : mode != Mode.SEMAPHORE;
     }
 
-    /** Makes the lock object. Sends nothing. */
+    /** Creates the lock object. Sends nothing. */
     InterProcessLock on(ZooKeeperClient client) {
         List<InterProcessLock> members =
                 paths.stream().map(path -> one(client, path)).toList();
@@ -79,12 +82,12 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             case SHARED -> new InterProcessReadWriteLock(client, path).readLock();
             case MUTEX -> new InterProcessMutex(client, path);
             case SEMAPHORE -> new InterProcessSemaphore(client, path, limit).permits(permits);
-            // The queue in which LeaderElection and Curator's LeaderLatch stand, too.
+            // LeaderElection and Curator's LeaderLatch stand in the same queue.
             case LEADER -> new LockInternals(client, path, new MutexDriver("latch-"), LockOptions.defaults()).unowned();
         };
     }
 
-    /** The paths, for messages. */
+    /** Returns the paths, for messages. */
     @Override
     public String toString() {
         return String.join(",", paths);

@@ -189,12 +189,12 @@ final class LockingOptions {
         words = rest;
     }
 
-    /** The words after the options, in a list that the caller may change. */
+    /** Returns the words after the options, in a list that the caller may change. */
     List<String> words() {
         return new ArrayList<>(words);
     }
 
-    /** The kind of lock that the options select. */
+    /** Returns the kind of lock that the options select. */
     Mode mode() {
         Integer most = limit;
         if (exclusive && shared) {

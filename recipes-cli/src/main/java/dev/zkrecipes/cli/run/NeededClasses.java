@@ -78,7 +78,7 @@ final class NeededClasses extends Thread {
         return isClientItself || isIn(FOLDERS, name) || (tls && isIn(FOLDERS_OF_TLS, name));
     }
 
-    /** Whether a class is in one of these folders. It uses a loop: the classes of streams take long to load. */
+    /** Whether a class is in one of these folders. Uses a loop, because the classes of streams take long to load. */
     private static boolean isIn(List<String> folders, String name) {
         for (String folder : folders) {
             if (name.startsWith(folder)) {

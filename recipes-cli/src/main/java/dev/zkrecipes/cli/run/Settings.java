@@ -36,7 +36,7 @@ record Settings(
         /** It continues. */
         IGNORE;
 
-        /** As in the help, for completion. */
+        /** Returns the name as in the help, for completion. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);

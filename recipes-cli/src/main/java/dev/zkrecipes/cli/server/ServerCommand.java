@@ -95,8 +95,8 @@ public final class ServerCommand implements Callable<Integer> {
         if (Files.exists(folder) && !Files.isDirectory(folder)) {
             throw wrong("--data " + folder + " is not a folder: give another one");
         }
-        // Two servers in one folder would corrupt the transaction log. The operating system drops this file lock with
-        // the process, however that ends.
+        // Two servers in one folder would corrupt the transaction log. The operating system releases this file lock
+        // with the process, however the process ends.
         try (FileChannel channel = FileChannel.open(
                         Files.createDirectories(folder).resolve("zklock.lock"),
                         StandardOpenOption.CREATE,

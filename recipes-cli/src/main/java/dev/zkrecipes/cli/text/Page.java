@@ -6,8 +6,8 @@ package dev.zkrecipes.cli.text;
 import java.io.PrintWriter;
 
 /**
- * Lines for people. At a terminal they fit its width, and some words have a colour, unless {@code $NO_COLOR} forbids
- * that. Anywhere else, each line stays in one piece and plain, for {@code grep} and the like.
+ * Prints lines for people. On a terminal, lines are wrapped to its width, and some words have a colour, unless {@code
+ * $NO_COLOR} forbids colours. Elsewhere, lines are neither wrapped nor coloured, for {@code grep} and the like.
  */
 public final class Page {
     private static final String PLAIN = "\033[m";
@@ -16,7 +16,7 @@ public final class Page {
     private final int columns;
     private final boolean coloured;
 
-    /** How a word looks at a terminal. */
+    /** The colour of a word on a terminal. */
     public enum Colour {
         /** All is well. */
         GREEN("\033[32m"),
@@ -39,14 +39,14 @@ public final class Page {
     }
 
     /**
-     * Prepares standard output.
+     * Returns a page for standard output.
      *
-     * @param out what writes to it
-     * @return its page
+     * @param out the writer to standard output
+     * @return the page
      */
     public static Page of(PrintWriter out) {
         boolean isTerminal = Terminal.isOutput();
-        String forbidden = System.getenv("NO_COLOR"); // https://no-color.org: unless it is empty
+        String forbidden = System.getenv("NO_COLOR"); // https://no-color.org: an empty value does not count
         return new Page(
                 out,
                 isTerminal ? Terminal.size().columns() : Integer.MAX_VALUE,
@@ -54,12 +54,13 @@ public final class Page {
     }
 
     /**
-     * Shows a line whose first words have a colour.
+     * Prints a line whose first words have a colour.
      *
-     * @param colour their colour
-     * @param length how many characters have it; less if they are not all in the first piece
+     * @param colour the colour of the first words
+     * @param length the number of characters that have the colour; in a wrapped line, only those in the first piece
+     *     have it
      * @param line the line
-     * @param indent the columns before the other pieces of a line that does not fit
+     * @param indent the number of columns before the second and later pieces of a wrapped line
      */
     public void show(Colour colour, int length, String line, int indent) {
         String pieces = fitted(line, indent);
@@ -68,16 +69,16 @@ public final class Page {
     }
 
     /**
-     * Shows a line without a colour.
+     * Prints a line without a colour.
      *
      * @param line the line
-     * @param indent the columns before the other pieces of a line that does not fit
+     * @param indent the number of columns before the second and later pieces of a wrapped line
      */
     public void show(String line, int indent) {
         out.println(fitted(line, indent));
     }
 
-    /** Breaks a line at spaces. A word that is wider than the page stays in one piece. */
+    /** Wraps a line at spaces. A word that is wider than the page stays in one piece. */
     private String fitted(String line, int indent) {
         String margin = " ".repeat(Math.min(indent, columns / 2));
         StringBuilder pieces = new StringBuilder();

@@ -4,14 +4,14 @@
 package dev.zkrecipes.cli.text;
 
 /**
- * Makes text fit for a terminal. Anybody with access to ZooKeeper may write node names and labels. Printed as they
- * are, they could move the cursor, forge a line, or hide or reorder text.
+ * Makes text safe for a terminal. Anybody with access to ZooKeeper may write node names and labels. Printed unchanged,
+ * they could move the cursor, forge a line, or hide or reorder text.
  */
 public final class PlainText {
     private PlainText() {}
 
     /**
-     * Replaces each character that is not plain by its number.
+     * Replaces each character that is not plain by its code point in hexadecimal.
      *
      * @param text text from any source
      * @return one line of plain text
@@ -41,7 +41,7 @@ public final class PlainText {
     }
 
     /**
-     * Whether a terminal shows a character and does nothing else.
+     * Whether a terminal displays a character and does nothing else.
      *
      * @param codePoint a character
      * @return whether it is plain

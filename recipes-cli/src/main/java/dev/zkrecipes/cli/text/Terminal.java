@@ -11,15 +11,15 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The terminal of this process. Java knows little about it, so the shell is asked. */
+/** The terminal of this process. Java knows little about it, so this class runs shell commands. */
 public final class Terminal {
     private static final Pattern SIZE = Pattern.compile("(\\d{1,4}) (\\d{1,4})\\s*");
 
     /**
      * The size of a terminal, in characters.
      *
-     * @param rows its lines
-     * @param columns the characters of a line
+     * @param rows the number of rows
+     * @param columns the number of columns
      */
     public record Size(int rows, int columns) {}
 
@@ -38,9 +38,9 @@ public final class Terminal {
     }
 
     /**
-     * The present size of the terminal, which the user may change at any time.
+     * Returns the current size of the terminal. The user may change it at any time.
      *
-     * @return its size, or the usual one if it does not tell
+     * @return the size; 24 rows and 80 columns if it is unknown
      */
     public static Size size() {
         return run("stty size </dev/tty", Redirect.PIPE)

@@ -19,9 +19,9 @@ public final class Explore {
     private Explore() {}
 
     /**
-     * Ends with status 1 if a promise is broken, and with 2 if there is no such recipe.
+     * Explores the recipes. Exits with status 1 if a promise is broken, and with 2 if there is no such recipe.
      *
-     * @param args see above
+     * @param args the arguments in the comment of this class
      */
     public static void main(String[] args) {
         Map<String, ExploredLock> all = Recipes.all();

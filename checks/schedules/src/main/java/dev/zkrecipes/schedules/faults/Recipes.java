@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** The recipes, and what each promises. */
+/** The recipes to explore, and what each of them promises. */
 final class Recipes {
     private static final LockOptions DEFAULTS = LockOptions.defaults();
     private static final LockOptions BACKGROUND = DEFAULTS.withReleaseInBackground();
@@ -46,7 +46,7 @@ final class Recipes {
 
     private Recipes() {}
 
-    /** By name. */
+    /** Returns all recipes by name, in the order in which they are explored. */
     static Map<String, ExploredLock> all() {
         Map<String, ExploredLock> all = new LinkedHashMap<>();
         all.put("MUTEX", mutex());
@@ -112,12 +112,12 @@ final class Recipes {
         });
     }
 
-    /** Mutexes that pass on, twice in a row, beside one in strict order. */
+    /** Hand-off mutexes with at most two hand-offs in a row, beside a mutex in strict order. */
     private static ExploredLock handoff(LockOptions options) {
         return handoff("mutex, passed on", options, mutex -> mutex).withLocalHandoffs(HANDOFFS_IN_A_ROW);
     }
 
-    /** Mutexes whose node is kept, beside one in strict order. */
+    /** Hand-off mutexes that keep their node, beside a mutex in strict order. */
     private static ExploredLock kept(LockOptions options) {
         return handoff("mutex, kept", options, mutex -> mutex.keepFor(KEPT_FOR))
                 .withLocalHandoffs(HandoffMutex.MOST_HANDOFFS);
@@ -132,7 +132,7 @@ final class Recipes {
                 .withNesting(1, 1);
     }
 
-    /** Of mutexes, beside one of these alone. */
+    /** Multi-locks of mutexes, beside one of these mutexes alone. */
     private static ExploredLock multi() {
         return ExploredLock.of("multi-lock", ALONE, (client, path) -> {
                     InterProcessLock x = new InterProcessMutex(client, path + "/x");
@@ -147,7 +147,7 @@ final class Recipes {
                 .withNesting(0, 0);
     }
 
-    /** Multi-locks of a mutex and of permits, whose path holds a rule, beside each of these alone. */
+    /** Multi-locks of a mutex and permits, beside each of these alone. The path of the semaphore stores a rule. */
     private static List<InterProcessLock> mixed(ZooKeeperClient client, String path) {
         InterProcessLock mutex = new InterProcessMutex(client, path + "/mutex");
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path + "/semaphore", MAX_LEASES);
@@ -166,12 +166,12 @@ final class Recipes {
         return (front, self) -> front.stream().mapToInt(Recipes::permits).sum() + permits(self) <= limit;
     }
 
-    /** Of a node called {@code lease.<permits>-}. */
+    /** Returns the permits of a node, whose kind is {@code lease.<permits>-}. */
     private static int permits(String kind) {
         return Integer.parseInt(kind.substring(kind.indexOf('.') + 1, kind.length() - 1));
     }
 
-    /** As a semaphore's node says it, see docs/versions.md. */
+    /** Returns the current limit in the data of a semaphore's node, see docs/versions.md. */
     private static int limit(byte[] data) {
         return new String(data, StandardCharsets.UTF_8)
                 .lines()

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** All recipes under schedules of faults, on the simulated ensemble of {@code recipes-explore}: {@code bin/explore}. */
+/**
+ * Plays all recipes under schedules of faults, on the simulated ensemble of {@code recipes-explore}. {@code
+ * bin/explore} runs it.
+ */
 @NullMarked
 package dev.zkrecipes.schedules.faults;
 
