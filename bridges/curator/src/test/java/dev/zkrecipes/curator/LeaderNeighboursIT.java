@@ -12,13 +12,19 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.leader.LeaderListener;
+import dev.zkrecipes.leader.Term;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
@@ -215,5 +221,54 @@ class LeaderNeighboursIT extends ServerStage {
         server.setData(node, new byte[0]);
         assertAloneAmong(election, List.of(election));
         assertThat(server.watchers(node)).isEmpty();
+    }
+
+    /** Six candidates in six sessions; each leads for a moment and queues again. */
+    @Test
+    void candidatesOfBothKinds_neverLeadTogether() throws Exception {
+        Queue<String> wrong = new ConcurrentLinkedQueue<>();
+        List<LeaderElection> elections = new ArrayList<>();
+        List<CuratorFramework> frameworks = new ArrayList<>();
+        List<LeaderLatch> theirs = new CopyOnWriteArrayList<>();
+        Queue<Long> numbers = new ConcurrentLinkedQueue<>();
+        try (TestClients clients = TestClients.of(server)) {
+            for (int i = 0; i < 3; i++) {
+                LeaderElection election = new LeaderElection(clients.open(), path);
+                elections.add(election);
+                election.addListener(new LeaderListener() {
+                    @Override
+                    public void termBegan(Term term) {
+                        if (theirs.stream().anyMatch(LeaderLatch::hasLeadership) && term.isValid()) {
+                            wrong.add(term + " beside a latch");
+                        }
+                        numbers.add(term.number());
+                        var unused = election.resign();
+                    }
+
+                    @Override
+                    public void termEnded(Term term) {}
+                });
+                frameworks.add(Curators.connect(server));
+            }
+            elections.forEach(LeaderElection::join);
+            for (int i = 0; i < 30; i++) {
+                LeaderLatch latch = new LeaderLatch(frameworks.get(i % 3), path, "latch");
+                theirs.add(latch);
+                latch.start();
+                await().until(latch::hasLeadership);
+                if (elections.stream().anyMatch(LeaderElection::isLeader) && latch.hasLeadership()) {
+                    wrong.add("an election beside latch " + i);
+                }
+                latch.close();
+            }
+            for (LeaderElection election : elections) {
+                Soon.get(election.leave());
+            }
+            await().until(() -> nodes() == 0);
+        } finally {
+            frameworks.forEach(CuratorFramework::close);
+        }
+        assertThat(wrong).isEmpty();
+        assertThat(List.copyOf(numbers)).hasSizeGreaterThan(30).isSorted();
     }
 }

@@ -17,6 +17,8 @@ import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.TimedTry;
+import dev.zkrecipes.test.internal.Workers;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -199,5 +201,42 @@ class NeighboursIT extends ServerStage {
                 .isInstanceOf(IncompatibleNodeException.class)
                 .hasMessageContaining("lock-");
         mutex.giveBack();
+    }
+
+    /** Four processes of each kind; nothing but the lock protects what they count. */
+    @ParameterizedTest
+    @CsvSource({"MUTEX", "WRITE"})
+    @Tag("soak")
+    void fourAndFourProcesses_loseNoIncrement(Kind kind) throws Exception {
+        int rounds = 100;
+        int[] counter = {0};
+        try (Workers workers = new Workers()) {
+            for (int i = 0; i < 8; i++) {
+                Party party = party(i % 2 == 0, kind);
+                workers.start(party + "-" + i, () -> {
+                    for (int round = 0; round < rounds; round++) {
+                        Hold hold = party.acquire().get(120, TimeUnit.SECONDS);
+                        int seen = counter[0];
+                        Thread.onSpinWait();
+                        counter[0] = seen + 1;
+                        hold.giveBack();
+                    }
+                });
+                if (kind == Kind.WRITE) {
+                    Party reader = party(i % 2 == 0, Kind.READ);
+                    workers.start(reader + "-" + i, () -> {
+                        for (int round = 0; round < rounds / 4; round++) {
+                            Hold hold = reader.acquire().get(120, TimeUnit.SECONDS);
+                            int seen = counter[0];
+                            server.lastZxid();
+                            assertThat(counter[0]).isEqualTo(seen);
+                            hold.giveBack();
+                        }
+                    });
+                }
+            }
+            workers.join(Duration.ofSeconds(120));
+        }
+        assertThat(counter[0]).isEqualTo(8 * rounds);
     }
 }
