@@ -5,6 +5,7 @@ package dev.zkrecipes.leader;
 
 import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LeaseState;
@@ -425,6 +426,9 @@ class ElectionEndsIT extends ServerStage {
         assertThat(term.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "withdrawn ClientClosedException");
         assertThat(waiting.lines).isEqualTo(List.of("withdrawn ClientClosedException"));
+        assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> one.run(ignored -> {})).isInstanceOf(ClientClosedException.class);
+        Soon.get(one.leave());
         assertThat(server.children(path)).isEmpty();
     }
 }

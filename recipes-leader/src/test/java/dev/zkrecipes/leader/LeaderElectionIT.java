@@ -7,7 +7,6 @@ import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -341,19 +340,6 @@ class LeaderElectionIT extends ServerStage {
         await().until(() -> diary.lines.size() > 2);
         assertThat(diary.lines).startsWith("began 1", "ended 1 LOST", "began 2");
         Soon.get(limited.leave());
-    }
-
-    @Test
-    void closedClient_endsTheTermAndTheCandidacy() throws Exception {
-        Term term = bothStand();
-        client.close();
-        assertThat(term.state()).isEqualTo(LeaseState.RELEASED);
-        leads(other);
-        await().until(() -> diary.lines.size() == 3);
-        assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "withdrawn ClientClosedException");
-        assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(ClientClosedException.class);
-        assertThatThrownBy(() -> one.run(ignored -> {})).isInstanceOf(ClientClosedException.class);
-        Soon.get(one.leave());
     }
 
     // ---- Joining and leaving.

@@ -74,17 +74,15 @@ class MultiLockBudgetIT extends ServerStage {
     @Test
     void underAChroot_theBudgetAndTheTokenAreTheSame() throws Exception {
         server.createNode("/app", new byte[0]);
-        {
-            ZooKeeperClient client = client(settings(server.connectString() + "/app"));
-            InterProcessMultiLock lock = new InterProcessMultiLock(client, paths("chroot", 4));
-            lock.acquire().close();
-            lock.acquire().close();
-            RequestCounts start = server.requests();
-            Lease lease = lock.acquire();
-            assertRequests(server.requests().minus(start), RequestType.MULTI);
-            assertThat(lease.fencingToken() >> 11).isEqualTo(server.lastZxid());
-            lease.close();
-        }
+        ZooKeeperClient client = client(settings(server.connectString() + "/app"));
+        InterProcessMultiLock lock = new InterProcessMultiLock(client, paths("chroot", 4));
+        lock.acquire().close();
+        lock.acquire().close();
+        RequestCounts start = server.requests();
+        Lease lease = lock.acquire();
+        assertRequests(server.requests().minus(start), RequestType.MULTI);
+        assertThat(lease.fencingToken() >> 11).isEqualTo(server.lastZxid());
+        lease.close();
     }
 
     @Test

@@ -168,25 +168,6 @@ class MultiLockIT extends ServerStage {
     }
 
     @Test
-    void threadHoldingEveryMember_holdsThemOnceMore() throws Exception {
-        Lease onX = mutexX.acquire();
-        Lease onY = mutexY.acquire();
-        Lease lease = both.acquire();
-        assertThatThrownBy(lease::fencingToken)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("fencingTokens()");
-        assertThat(MultiLease.tokensOf(lease))
-                .containsEntry(x, onX.fencingToken())
-                .containsEntry(y, onY.fencingToken());
-        onX.close();
-        onY.close();
-        Soon.await().until(lease::isValid);
-        awaitNodes(1, 1);
-        lease.close();
-        awaitNodes(0, 0);
-    }
-
-    @Test
     @Tag("H99")
     void holdsOfAThread_areSharedByAllObjectsOnThosePaths() throws Exception {
         Lease onX = mutex(client, x).acquire();
@@ -199,6 +180,9 @@ class MultiLockIT extends ServerStage {
         assertThat(MultiLease.tokensOf(together))
                 .containsEntry(x, onX.fencingToken())
                 .containsEntry(y, onY.fencingToken());
+        assertThatThrownBy(together::fencingToken)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("fencingTokens()");
         assertThat(both.holdCount()).isEqualTo(1);
         assertThat(mutexY.holdCount()).isEqualTo(2);
         onX.close();

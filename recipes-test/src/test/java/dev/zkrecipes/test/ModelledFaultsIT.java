@@ -257,8 +257,6 @@ class ModelledFaultsIT {
         }
     }
 
-    // ---- Watches.
-
     // ---- Transactions.
 
     @Test

@@ -99,15 +99,6 @@ class SemaphoreNeighboursIT extends ServerStage {
                         && server.children(path + "-other").isEmpty());
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void heldCuratorSemaphore_isNamed(Theirs theirs) throws Exception {
-        Hold held = theirs.acquire(curator, path);
-        assertThat(server.children(path)).containsExactly("leases", "locks");
-        assertAllAreRefused();
-        held.giveBack();
-    }
-
     /** Without requests, ZooKeeper removes the folder for them. */
     @ParameterizedTest
     @EnumSource

@@ -150,7 +150,7 @@ final class Comparison implements AutoCloseable {
     private static Map<Metric, Double> measure(
             BenchServer server, List<Cycle> cycles, BenchCase benchCase, Duration warmUp, Duration window)
             throws Exception {
-        Crew crew = Crew.start(cycles);
+        Crew crew = Crew.start(cycles, 0);
         try {
             TimeUnit.NANOSECONDS.sleep(warmUp.toNanos());
             crew.check();

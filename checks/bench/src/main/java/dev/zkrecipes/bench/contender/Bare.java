@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
+import org.apache.curator.utils.ZKPaths;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
@@ -48,7 +48,7 @@ public final class Bare implements LockClient {
     @Override
     public Cycle cycle(Work work, int size, String path) throws Exception {
         ZooKeeper zooKeeper = handle();
-        makeNodes(zooKeeper, path);
+        ZKPaths.mkdirs(zooKeeper, path);
         return switch (work) {
             case CONTENDED, HANDOFF -> () -> acquire(path).release();
             case NEW_PATH -> newPaths(zooKeeper, Work.newPaths(path));
@@ -82,22 +82,6 @@ public final class Bare implements LockClient {
         String node = Textbook.enqueue(mine.zooKeeper, path);
         Textbook.await(mine.zooKeeper, node);
         return Turn.on(node, () -> !mine.expired, () -> Textbook.release(mine.zooKeeper, node));
-    }
-
-    /** Makes a node and those above it. */
-    private static void makeNodes(ZooKeeper zooKeeper, String path) throws KeeperException, InterruptedException {
-        for (int end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
-            makeNode(zooKeeper, path.substring(0, end));
-        }
-        makeNode(zooKeeper, path);
-    }
-
-    private static void makeNode(ZooKeeper zooKeeper, String path) throws KeeperException, InterruptedException {
-        try {
-            zooKeeper.create(path, NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        } catch (KeeperException.NodeExistsException e) {
-            // It exists already.
-        }
     }
 
     @Override

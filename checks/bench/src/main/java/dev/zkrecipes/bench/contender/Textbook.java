@@ -45,27 +45,23 @@ public final class Textbook {
     }
 
     /** Waits for the turn of a node. */
-    public static void await(ZooKeeper zooKeeper, String node) throws KeeperException, InterruptedException {
-        String path = node.substring(0, node.lastIndexOf('/'));
+    public static void await(ZooKeeper zooKeeper, String own) throws KeeperException, InterruptedException {
+        String path = own.substring(0, own.lastIndexOf('/'));
         while (true) {
             CountDownLatch changed = new CountDownLatch(1);
             Watcher watcher = event -> changed.countDown();
             Optional<String> lower = repeat(() -> zooKeeper.getChildren(path, false)).stream()
-                    .filter(child -> Turn.numberOf(child) < Turn.numberOf(node))
+                    .filter(child -> Turn.numberOf(child) < Turn.numberOf(own))
                     .max(Comparator.comparing(Turn::numberOf));
             if (lower.isEmpty()) {
                 return;
             }
-            if (exists(zooKeeper, path + "/" + lower.get(), watcher)) {
+            String node = path + "/" + lower.get();
+            if (repeat(() -> Optional.ofNullable(zooKeeper.exists(node, watcher)))
+                    .isPresent()) {
                 changed.await();
             }
         }
-    }
-
-    private static boolean exists(ZooKeeper zooKeeper, String node, Watcher watcher)
-            throws KeeperException, InterruptedException {
-        return repeat(() -> Optional.ofNullable(zooKeeper.exists(node, watcher)))
-                .isPresent();
     }
 
     /** Leaves the queue. */

@@ -30,9 +30,6 @@ import picocli.CommandLine.Spec;
         },
         mixinStandardHelpOptions = true)
 public final class Faults implements Callable<Integer> {
-    /** As in ZooKeeper's sample configuration. */
-    private static final int SYNC_LIMIT = 5;
-
     @Spec
     private CommandSpec spec;
 
@@ -48,7 +45,7 @@ public final class Faults implements Callable<Integer> {
             description =
                     "after how many ticks a follower and its leader that do not hear each other give up; a session"
                             + " lasts ten ticks of 0.4 s (default: 5, as in ZooKeeper's sample configuration)")
-    private int syncLimit = SYNC_LIMIT;
+    private int syncLimit = 5;
 
     @Option(names = "--out", paramLabel = "DIR", description = "a new folder for the results (default: faults)")
     private Path out = Path.of("faults");
@@ -78,8 +75,7 @@ public final class Faults implements Callable<Integer> {
     }
 
     private String machine(double load) {
-        String command = "bin/faults --minutes " + String.valueOf(minutes).replaceFirst("\\.0$", "") + " --seed " + seed
-                + (syncLimit == SYNC_LIMIT ? "" : " --sync-limit " + syncLimit);
-        return Machine.describe(command, List.of(), load);
+        List<String> args = spec.root().commandLine().getParseResult().originalArgs();
+        return Machine.describe("bin/bench " + String.join(" ", args) + ", with the seed " + seed, List.of(), load);
     }
 }

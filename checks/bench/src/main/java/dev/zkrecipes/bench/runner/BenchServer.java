@@ -14,8 +14,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.server.PurgeTxnLog;
+import org.awaitility.Awaitility;
 
 /** A ZooKeeper server in a JVM of its own, so that its costs are not counted as a client's. */
 public interface BenchServer extends Remote {
@@ -30,7 +31,7 @@ public interface BenchServer extends Remote {
     Counts counts() throws RemoteException;
 
     /** Waits until a path has so many children and, for a tenth of a second, nobody sent anything. */
-    void awaitQuiet(String path, int children) throws RemoteException, InterruptedException;
+    void awaitQuiet(String path, int children) throws RemoteException;
 
     /** Removes old data, so that a long run does not fill the memory. */
     void tidy() throws IOException;
@@ -90,20 +91,15 @@ public interface BenchServer extends Remote {
         }
 
         @Override
-        public void awaitQuiet(String path, int children) throws InterruptedException {
-            long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(3);
-            Counts before = counts();
-            boolean quiet = false;
-            while (!quiet) {
-                if (System.nanoTime() - end > 0) {
-                    throw new IllegalStateException(path + " has " + children(path) + " children, not " + children
-                            + ", or is still busy, after 3 minutes");
-                }
-                TimeUnit.MILLISECONDS.sleep(100);
-                Counts now = counts();
-                quiet = now.equals(before) && children(path) == children;
-                before = now;
-            }
+        public void awaitQuiet(String path, int children) {
+            AtomicReference<Counts> before = new AtomicReference<>(counts());
+            Awaitility.await(path + " has " + children + " children, and nobody sends anything")
+                    .pollInterval(Duration.ofMillis(100))
+                    .atMost(Duration.ofMinutes(3))
+                    .until(() -> {
+                        Counts now = counts();
+                        return before.getAndSet(now).equals(now) && children(path) == children;
+                    });
         }
 
         private int children(String path) {

@@ -32,16 +32,11 @@ public final class Crew {
 
     private Crew() {}
 
-    /** Starts threads that begin each cycle at once after the one before. */
-    public static Crew start(List<Cycle> cycles) {
-        return start(cycles, 0);
-    }
-
     /**
      * Starts threads that keep a schedule. A cycle counts from when it was due, even if the one before it was late.
      *
-     * @param every the time from cycle to cycle of a thread, in nanoseconds; 0 for none. Within it, the threads begin
-     *     one after the other.
+     * @param every the time from cycle to cycle of a thread, in nanoseconds; within it, the threads begin one after the
+     *     other. 0 begins each cycle at once after the one before.
      */
     public static Crew start(List<Cycle> cycles, long every) {
         Crew crew = new Crew();

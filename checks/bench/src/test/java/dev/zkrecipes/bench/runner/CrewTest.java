@@ -33,7 +33,7 @@ class CrewTest {
     @Test
     void cyclesOfTheWarmUp_areNotCounted() throws Exception {
         Semaphore cycles = new Semaphore(0);
-        Crew crew = Crew.start(List.of(cycle(cycles::release)));
+        Crew crew = Crew.start(List.of(cycle(cycles::release)), 0);
         cycles.acquire(100);
         assertThat(crew.counted()).isZero();
         assertThat(crew.end(LONG)).isTrue();
@@ -42,7 +42,7 @@ class CrewTest {
 
     @Test
     void countedCycles_areThoseOfAllThreads() throws Exception {
-        Crew crew = Crew.start(List.of(cycle(() -> {}), cycle(() -> {}), cycle(() -> {})));
+        Crew crew = Crew.start(List.of(cycle(() -> {}), cycle(() -> {}), cycle(() -> {})), 0);
         crew.count();
         await().until(() -> crew.counted() > 1_000);
         assertThat(crew.end(LONG)).isTrue();
@@ -53,10 +53,12 @@ class CrewTest {
     void cyclesAfterTheCount_areNotCounted() throws Exception {
         Semaphore allowed = new Semaphore(0);
         Semaphore begun = new Semaphore(0);
-        Crew crew = Crew.start(List.of(cycle(() -> {
-            begun.release();
-            allowed.acquire();
-        })));
+        Crew crew = Crew.start(
+                List.of(cycle(() -> {
+                    begun.release();
+                    allowed.acquire();
+                })),
+                0);
         crew.count();
         allowed.release(5);
         begun.acquire(6);
@@ -89,7 +91,7 @@ class CrewTest {
             waiting.release();
             new CountDownLatch(1).await();
         });
-        Crew crew = Crew.start(List.of(waits, waits));
+        Crew crew = Crew.start(List.of(waits, waits), 0);
         waiting.acquire(2);
         assertThat(crew.end(Duration.ofMillis(1))).isFalse();
         crew.check();
@@ -97,9 +99,11 @@ class CrewTest {
 
     @Test
     void failure_isReported() {
-        Crew crew = Crew.start(List.of(cycle(() -> {
-            throw new IllegalArgumentException("no such lock");
-        })));
+        Crew crew = Crew.start(
+                List.of(cycle(() -> {
+                    throw new IllegalArgumentException("no such lock");
+                })),
+                0);
         await().untilAsserted(() ->
                 assertThatIllegalStateException().isThrownBy(crew::check).withMessageContaining("no such lock"));
     }

@@ -14,7 +14,6 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.internal.ServerStage;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
@@ -56,30 +55,11 @@ class KeptViewIT extends ServerStage {
         waiting.get(1, TimeUnit.MINUTES).close();
     }
 
-    @Test
-    @Tag("H154")
-    void nodeOfAnotherLibrary_isSeen() throws Exception {
-        assertWaitsFor(create("_c_" + UUID.randomUUID() + "-lock-", CreateMode.EPHEMERAL_SEQUENTIAL));
-    }
-
     /** Such a create counts like any other, although the server gives the node no number. */
     @Test
     @Tag("H154")
     void nodeThatWasNamedByHand_isSeen() throws Exception {
         assertWaitsFor(create("lock-0000000002", CreateMode.EPHEMERAL));
-    }
-
-    @Test
-    @Tag("H155")
-    void nodeOnARecreatedPath_isSeen_althoughItsNumberIsTheExpectedOne() throws Exception {
-        stranger.delete(path, -1);
-        stranger.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
-        for (int number = 0; number < USES - 1; number++) {
-            stranger.delete(create("x-", CreateMode.EPHEMERAL_SEQUENTIAL), -1);
-        }
-        String node = create("lock-", CreateMode.EPHEMERAL_SEQUENTIAL);
-        assertThat(node).endsWith("lock-000000000" + (USES - 1));
-        assertWaitsFor(node);
     }
 
     /** The same path has another name for each client, and each client knows its queue. */

@@ -139,12 +139,16 @@ class LockObserverIT extends ServerStage {
         assertThat(heard.threads.get(1)).startsWith("zkrecipes-callback-");
     }
 
-    @Test
-    void multiLock_isOneRequest() throws Exception {
-        List<InterProcessLock> members = List.of("/x", "/y").stream()
+    private List<InterProcessLock> members() {
+        return List.of("/x", "/y").stream()
                 .<InterProcessLock>map(name ->
                         new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned())
                 .toList();
+    }
+
+    @Test
+    void multiLock_isOneRequest() throws Exception {
+        List<InterProcessLock> members = members();
         InterProcessLock all =
                 LockGroups.together(members, LockOptions.defaults().withName("both"));
         Lease lease = all.acquire();
@@ -159,11 +163,7 @@ class LockObserverIT extends ServerStage {
 
     @Test
     void lossOfSeveralLocksAsOne_isToldOnce() throws Exception {
-        List<InterProcessLock> members = List.of("/x", "/y").stream()
-                .<InterProcessLock>map(name ->
-                        new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned())
-                .toList();
-        Lease lease = LockGroups.together(members, LockOptions.defaults()).acquire();
+        Lease lease = LockGroups.together(members(), LockOptions.defaults()).acquire();
         expire(client);
         await().untilAsserted(() -> assertThat(heard.words).hasSize(3));
         lease.close();

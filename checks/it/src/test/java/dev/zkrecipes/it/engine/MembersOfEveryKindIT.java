@@ -14,7 +14,6 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
@@ -31,24 +30,8 @@ import org.junit.jupiter.api.Test;
 /** A multi-lock of locks of every recipe, and of a driver that is none of them. */
 class MembersOfEveryKindIT extends ServerStage {
     /** Two may hold. */
-    private static final LockDriver PAIR = new LockDriver() {
-        @Override
-        public String nodeName() {
-            return "pair-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "pair-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return predecessors.size() < 2
-                    ? Decision.granted()
-                    : Decision.waitFor(predecessors.subList(predecessors.size() - 2, predecessors.size()));
-        }
-    };
+    private static final LockDriver PAIR = new StubDriver((front, self) ->
+            front.size() < 2 ? Decision.granted() : Decision.waitFor(front.subList(front.size() - 2, front.size())));
 
     private ZooKeeperClient client;
     private ZooKeeperClient other;

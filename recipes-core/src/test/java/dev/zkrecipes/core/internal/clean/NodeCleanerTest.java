@@ -262,25 +262,6 @@ class NodeCleanerTest extends ClientScene {
 
     @Test
     @Tag("H88")
-    void undeletableNode_isNamed() {
-        CompletableFuture<Lease> lease = acquire();
-        String node = PATH + "/" + operations.nodes().get(0);
-        operations.refuse(Request.DELETE, Code.NOAUTH);
-        operations.refuse(Request.MULTI, Code.NOAUTH);
-        assertThat(engine.cleaner().refusalOn(PATH)).isEmpty();
-        giveBack(lease);
-        assertThat(engine.cleaner().refusalOn(PATH))
-                .get(InstanceOfAssertFactories.THROWABLE)
-                .isInstanceOf(LockAccessException.class)
-                .hasMessageContaining(node);
-        assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
-        assertThat(engine.cleaner().refusalOn(PATH + "/another")).isEmpty();
-        scheduler.advance(engine.requestTimeout().multipliedBy(4));
-        assertThat(engine.cleaner().refusalOn(PATH)).isEmpty();
-    }
-
-    @Test
-    @Tag("H88")
     void ofSeveralUndeletableNodes_theOldestIsNamed() {
         List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared());
         String oldest = PATH + "/" + operations.nodes().get(0);
@@ -291,7 +272,9 @@ class NodeCleanerTest extends ClientScene {
         for (int turn = 0; turn < 2; turn++) {
             assertThat(engine.cleaner().refusalOn(PATH))
                     .get(InstanceOfAssertFactories.THROWABLE)
+                    .isInstanceOf(LockAccessException.class)
                     .hasMessageContaining(oldest);
+            assertThat(engine.cleaner().refusalOn(PATH + "/another")).isEmpty();
             scheduler.advance(engine.requestTimeout().multipliedBy(turn + 1).plusMillis(1));
         }
         operations.remove(operations.nodes().get(0));
@@ -487,41 +470,15 @@ class NodeCleanerTest extends ClientScene {
 
     @Test
     void nodeOfALostCreate_isNotLookedForWhenItsSessionHasEnded() {
-        assertNeverLookedForAfter(() -> {
-            become(State.EXPIRED);
-            become(State.CONNECTED);
-        });
-    }
-
-    @Test
-    void closedClient_looksForNothing() {
-        assertNeverLookedForAfter(client::close);
-    }
-
-    private void assertNeverLookedForAfter(Runnable end) {
         operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
         acquire().cancel(false);
         scheduler.run();
-        end.run();
+        become(State.EXPIRED);
+        become(State.CONNECTED);
         scheduler.run();
         operations.requests();
         scheduler.advance(operations.sessionTimeout().multipliedBy(3));
         assertThat(operations.requests()).isEmpty();
-    }
-
-    @Test
-    void deletionWithoutAConnection_waitsForOne() {
-        CompletableFuture<Lease> lease = acquire();
-        become(State.DISCONNECTED);
-        CompletableFuture<Void> closed = giveBack(lease);
-        operations.requests();
-        scheduler.advance(Duration.ofSeconds(10));
-        assertThat(operations.requests()).isEmpty();
-        assertThat(closed).isNotDone();
-        become(State.CONNECTED);
-        scheduler.run();
-        assertThat(closed).isCompleted();
-        assertClean();
     }
 
     @Test
@@ -530,11 +487,17 @@ class NodeCleanerTest extends ClientScene {
         List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared("/locks/bills"));
         List<String> nodes = operations.nodes();
         become(State.DISCONNECTED);
-        leases.forEach(this::giveBack);
+        List<CompletableFuture<Void>> closed =
+                leases.stream().map(this::giveBack).toList();
         assertThat(engine.cleaner().hasPostponed()).isFalse();
+        operations.requests();
         engine.cleaner().onPath(PATH).values().forEach(Leftover::hurry);
+        scheduler.advance(Duration.ofSeconds(10));
+        assertThat(operations.requests()).isEmpty();
+        assertThat(closed).noneMatch(CompletableFuture::isDone);
         become(State.CONNECTED);
         scheduler.run();
+        assertThat(closed).allMatch(CompletableFuture::isDone);
         assertThat(operations.deleted())
                 .as("in the order in which they began to wait")
                 .isEqualTo(nodes);
