@@ -29,7 +29,9 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
                 return bean;
             }
         });
-        Transactions.lookBeforeCommits(beans);
+        if (CallHold.HAS_TRANSACTIONS) {
+            beans.addBeanPostProcessor(new Transactions());
+        }
         AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
     }
 

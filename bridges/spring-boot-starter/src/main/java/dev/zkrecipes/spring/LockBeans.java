@@ -27,7 +27,6 @@ import org.springframework.boot.logging.LoggerConfiguration;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 import org.springframework.boot.ssl.SslBundles;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -36,11 +35,9 @@ import org.springframework.integration.support.locks.LockRegistry;
 /** What there is only if {@code zkrecipes.enabled} is true: the client, and what stands on it. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "zkrecipes.enabled", matchIfMissing = true)
-@Import(ElectionBeans.Registrar.class)
+@Import({ElectionBeans.class, ElectionBeans.Registrar.class, LocksEndpoint.class})
 final class LockBeans {
     private static final String ZOOKEEPER = "org.apache.zookeeper";
-
-    LockBeans() {}
 
     @Bean
     @ConditionalOnMissingBean
@@ -89,19 +86,6 @@ final class LockBeans {
     LockedCalls zkrecipesLockedCalls(ZooKeeperClient client, ZkRecipesProperties properties) {
         ZkRecipesProperties.check("wait-at-most", properties.waitAtMost(), LockedMethod::notNegative);
         return new LockedCalls(client, properties.waitAtMost());
-    }
-
-    @Bean
-    ElectionBeans zkrecipesElections(
-            ZooKeeperClient client, ZkRecipesProperties properties, ApplicationEventPublisher events) {
-        return new ElectionBeans(client, properties, events);
-    }
-
-    /** What health shows, too. Without an actuator nobody takes it for an endpoint. */
-    @Bean
-    LocksEndpoint zkrecipesLocksEndpoint(
-            ZooKeeperClient client, LocalLocks locks, LockedCalls calls, ElectionBeans elections) {
-        return new LocksEndpoint(client, locks, calls, elections);
     }
 
     @Bean

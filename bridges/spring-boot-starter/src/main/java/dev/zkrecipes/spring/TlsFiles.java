@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.util.FileSystemUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * An SSL bundle as ZooKeeper's client takes it: in files, as 3.9 ignores a supplier of an SSLContext (ZOOKEEPER-4828).
@@ -60,17 +61,19 @@ record TlsFiles(Path folder, String password) {
             set(config, store + ".passwordPath", null);
         }
         set(config, "protocol", bundle.getProtocol().equals(SslBundle.DEFAULT_PROTOCOL) ? null : bundle.getProtocol());
-        set(config, "enabledProtocols", list(bundle.getOptions().getEnabledProtocols()));
-        set(config, "ciphersuites", list(bundle.getOptions().getCiphers()));
+        set(
+                config,
+                "enabledProtocols",
+                StringUtils.arrayToCommaDelimitedString(bundle.getOptions().getEnabledProtocols()));
+        set(
+                config,
+                "ciphersuites",
+                StringUtils.arrayToCommaDelimitedString(bundle.getOptions().getCiphers()));
     }
 
-    /** Null is as if the setting was not there, also as a system property. */
+    /** Null or nothing is as if the setting was not there, also as a system property. */
     private static void set(ZKClientConfig config, String name, @Nullable String value) {
-        config.setProperty("zookeeper.ssl." + name, value);
-    }
-
-    private static @Nullable String list(String @Nullable [] names) {
-        return names == null ? null : String.join(",", names);
+        config.setProperty("zookeeper.ssl." + name, StringUtils.hasLength(value) ? value : null);
     }
 
     private void update(SslBundle bundle) {

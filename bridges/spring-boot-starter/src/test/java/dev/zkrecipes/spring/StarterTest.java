@@ -275,9 +275,8 @@ class StarterTest {
                 .map(StarterTest::url)
                 .toArray(URL[]::new);
         try (URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader())) {
-            Method closes = Stream.of(
-                            loader.loadClass(Transactions.class.getName()).getDeclaredMethods())
-                    .filter(method -> method.getName().equals("closes"))
+            Method closes = Stream.of(loader.loadClass(CallHold.class.getName()).getDeclaredMethods())
+                    .filter(method -> method.getName().equals("belongsToTransaction"))
                     .findFirst()
                     .orElseThrow();
             closes.setAccessible(true);
