@@ -116,7 +116,7 @@ class SpringDocIT {
         void stop();
     }
 
-    record Billing(LeaderElection billingElection, Reports reports) {
+    record BillingListener(LeaderElection billingElection, Reports reports) {
         @EventListener
         void begin(ElectionEvent.TermBegan event) {
             reports.start(event.term().number());
