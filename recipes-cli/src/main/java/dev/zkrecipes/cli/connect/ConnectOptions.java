@@ -350,8 +350,8 @@ public final class ConnectOptions {
                 .orElse(
                         "check that the servers run and that the address, the port and the TLS settings are right; zklock"
                                 + " doctor asks each of them");
-        return new LockConnectionException(
-                "no server of " + servers + " answered within " + limit.toMillis() / 1e3 + " s: " + found);
+        return new LockConnectionException("no server of " + servers + " answered within " + limit.toMillis() / 1e3
+                + " s" + (limit.equals(CONNECT_LIMIT) ? "" : ", the time of -w") + ": " + found);
     }
 
     /**
