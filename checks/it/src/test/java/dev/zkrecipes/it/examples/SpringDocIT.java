@@ -262,8 +262,8 @@ class SpringDocIT {
         String source = Files.readString(THIS).replaceAll("\\s+", "");
         assertThat(blocks)
                 .hasSize(8)
-                .allSatisfy(block ->
-                        assertThat(source).contains(block.group(1).replaceAll("(?m)^import .*$|\\s+", "")));
+                .allSatisfy(
+                        block -> assertThat(source).contains(block.group(1).replaceAll("(?m)^import .*$|\\s+", "")));
     }
 
     @Test
