@@ -52,7 +52,8 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
 
     private static String message(ParameterException error, CommandLine command) {
         if (!(error instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
-            return ExitCodes.message(error);
+            boolean isEarly = error instanceof UnmatchedArgumentException && hasCommands(command);
+            return ExitCodes.message(error) + (isEarly ? "; options come after the command" : "");
         }
         String first = "'" + PlainText.of(unmatched.getUnmatched().get(0), LONGEST_QUOTE) + "'";
         return isUnknownCommand(error, command) ? "there is no command " + first : first + " is one argument too many";
@@ -62,7 +63,12 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
     private static boolean isUnknownCommand(ParameterException error, CommandLine command) {
         return error instanceof UnmatchedArgumentException unmatched
                 && !unmatched.isUnknownOption()
-                && command.getCommandSpec().root().userObject() == command.getCommand()
+                && hasCommands(command);
+    }
+
+    /** Whether it is {@code zklock} itself. */
+    private static boolean hasCommands(CommandLine command) {
+        return command.getCommandSpec().root().userObject() == command.getCommand()
                 && !command.getSubcommands().isEmpty();
     }
 

@@ -45,6 +45,7 @@ class ZkLockTest {
                 "demo --seconds many  | '--seconds'",
                 "demo chess                           | chess",
                 "demo --what                          | --what",
+                "--connect zk1:2181 ls /a             | ; options come after the command",
                 "chess                                | chess",
             })
     void wrongCommandLine_isExplainedWithExitCode64(String line, String complaint) {

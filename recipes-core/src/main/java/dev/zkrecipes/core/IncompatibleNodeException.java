@@ -10,6 +10,7 @@ package dev.zkrecipes.core;
 public final class IncompatibleNodeException extends LockRefusedException {
     private static final long serialVersionUID = 1L;
 
+    /** The name of the node. */
     private final String node;
 
     /**

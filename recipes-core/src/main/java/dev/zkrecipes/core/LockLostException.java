@@ -7,6 +7,7 @@ package dev.zkrecipes.core;
 public final class LockLostException extends LockException {
     private static final long serialVersionUID = 1L;
 
+    /** Why, without the sentence around it. */
     private final String reason;
 
     /**

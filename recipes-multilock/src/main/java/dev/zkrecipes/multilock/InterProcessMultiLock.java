@@ -27,7 +27,7 @@ import java.util.Set;
  *
  * <pre>{@code
  * InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/accounts/7", "/accounts/9"));
- * try (Lease lease = both.acquire()) {
+ * try (MultiLease lease = both.acquire()) {
  *     transfer(7, 9, lease.fencingToken());
  * }
  * }</pre>

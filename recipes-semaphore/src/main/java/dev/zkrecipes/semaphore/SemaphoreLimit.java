@@ -49,10 +49,11 @@ record SemaphoreLimit(int configured, int current, int earlier) {
                 return new SemaphoreLimit(configured.get(), current.get(), Math.max(earlier, current.get()));
             }
         }
-        throw new LockRefusedException("the node " + path + " has "
-                + (data.length == 0 ? "no data" : data.length + " bytes of other data")
-                + " where a semaphore keeps its limit: it was created by another library such as Curator, for another"
-                + " purpose, or by hand; use another path, or delete the node while it is not in use");
+        throw new LockRefusedException(
+                "the node " + path + " has "
+                        + (data.length == 0 ? "no data" : data.length + " bytes of other data")
+                        + " where a semaphore keeps its limit: it was created by another recipe, by another library such as"
+                        + " Curator, for another purpose, or by hand; use another path, or delete the node while it is not in use");
     }
 
     byte[] encode() {
@@ -70,7 +71,8 @@ record SemaphoreLimit(int configured, int current, int earlier) {
         if (configured != maxLeases) {
             throw new LockRefusedException("the semaphore " + path + " was made with " + configured
                     + " permits, and this process is configured with " + maxLeases
-                    + ": name the same number in all processes, and change the number in force with resize");
+                    + ": name the same number in all processes, and change the number in force with resize. To change"
+                    + " the number in the code, delete the path while nobody uses it");
         }
     }
 

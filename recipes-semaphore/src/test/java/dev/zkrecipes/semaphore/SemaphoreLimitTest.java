@@ -109,6 +109,7 @@ class SemaphoreLimitTest {
         resized.requireConfigured(PATH, 4);
         assertThatThrownBy(() -> resized.requireConfigured(PATH, 7))
                 .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining("was made with 4 permits, and this process is configured with 7");
+                .hasMessageContaining("was made with 4 permits, and this process is configured with 7")
+                .hasMessageEndingWith("To change the number in the code, delete the path while nobody uses it");
     }
 }

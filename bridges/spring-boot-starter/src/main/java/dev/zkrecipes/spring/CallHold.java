@@ -13,9 +13,13 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.ClassUtils;
 
 /** The hold of one call of an annotated method. The call ends it or, within a transaction, that transaction does. */
 final class CallHold implements AutoCloseable {
+    static final boolean HAS_TRANSACTIONS = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            CallHold.class.getClassLoader());
     private static final Logger log = LoggerFactory.getLogger(CallHold.class);
     /** Of the annotated methods that run on a thread, the last one called. */
     private static final ThreadLocal<@Nullable CallHold> INNERMOST = new ThreadLocal<>();
@@ -73,9 +77,9 @@ final class CallHold implements AutoCloseable {
         }
     }
 
-    /** The method was called within a transaction, which may end on any thread. */
-    void belongToTransaction() {
-        LockInternals.letAnyThreadClose(lease);
+    /** Whether the transaction in which the method was called closes the hold. */
+    static boolean belongsToTransaction(CallHold hold) {
+        return HAS_TRANSACTIONS && Transactions.closes(hold);
     }
 
     void requireHeldUntilNow() {

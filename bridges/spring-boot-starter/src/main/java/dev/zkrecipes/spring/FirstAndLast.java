@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.spring;
 
-import dev.zkrecipes.core.ZooKeeperClient;
-import org.jspecify.annotations.Nullable;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -17,7 +17,7 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
  * whose tasks call methods with {@link WithLock} does not know the client, and has to end before that closes.
  */
 final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
-    private @Nullable ZooKeeperClient client;
+    private final Deque<Runnable> ends = new ArrayDeque<>();
 
     /** Also with {@code spring.aop.auto=false}: a method without its lock would be worse than one proxy more. */
     @Override
@@ -29,20 +29,19 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
                 return bean;
             }
         });
-        Transactions.lookBeforeCommits(beans);
+        if (CallHold.HAS_TRANSACTIONS) {
+            beans.addBeanPostProcessor(new Transactions());
+        }
         AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
     }
 
-    /** Returns the client, which it closes in the end. */
-    ZooKeeperClient closes(ZooKeeperClient made) {
-        client = made;
-        return made;
+    /** To be run at the end, before what was added earlier. */
+    void addEnd(Runnable end) {
+        ends.push(end);
     }
 
     @Override
     public void destroy() {
-        if (client != null) {
-            client.close();
-        }
+        ends.forEach(Runnable::run);
     }
 }

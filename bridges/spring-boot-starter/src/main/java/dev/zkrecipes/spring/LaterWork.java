@@ -82,20 +82,16 @@ final class LaterWork {
 
     /** What of a result is later work: the result itself or, if its type does not say what it contains, a part. */
     static Optional<Object> in(@Nullable Object result, boolean lookInside) {
-        return Optional.ofNullable(find(result, lookInside ? DEPTH : 0));
+        return find(result, lookInside ? DEPTH : 0).findFirst();
     }
 
-    private static @Nullable Object find(@Nullable Object value, int depth) {
-        if (value == null || is(value.getClass())) {
-            return value;
+    private static Stream<Object> find(@Nullable Object value, int depth) {
+        if (value == null) {
+            return Stream.empty();
+        } else if (is(value.getClass())) {
+            return Stream.of(value);
         }
-        return depth == 0
-                ? null
-                : inside(value)
-                        .map(each -> find(each, depth - 1))
-                        .filter(each -> each != null)
-                        .findFirst()
-                        .orElse(null);
+        return depth == 0 ? Stream.empty() : inside(value).flatMap(each -> find(each, depth - 1));
     }
 
     /** Collections of the JDK only: to look into another may load what it has in a database. */

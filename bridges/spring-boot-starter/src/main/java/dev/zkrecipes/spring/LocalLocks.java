@@ -26,7 +26,7 @@ final class LocalLocks implements LockObserver {
 
     @Override
     public Progress onWaiting(Request request) {
-        Local begun = new Local(request, Thread.currentThread().getName());
+        Local begun = new Local(request);
         all.add(begun);
         return begun;
     }
@@ -52,13 +52,12 @@ final class LocalLocks implements LockObserver {
 
     private final class Local implements Progress {
         private final Request request;
-        private final String thread;
+        private final String thread = Thread.currentThread().getName();
         private volatile long since = nanoTime.getAsLong();
         private volatile boolean held;
 
-        Local(Request request, String thread) {
+        Local(Request request) {
             this.request = request;
-            this.thread = thread;
         }
 
         Lock shown(long now) {

@@ -25,7 +25,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggerConfiguration;
 import org.springframework.boot.logging.LoggingSystem;
-import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -34,23 +35,38 @@ import org.springframework.integration.support.locks.LockRegistry;
 /** What there is only if {@code zkrecipes.enabled} is true: the client, and what stands on it. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "zkrecipes.enabled", matchIfMissing = true)
-@Import(ElectionBeans.Registrar.class)
+@Import({ElectionBeans.class, ElectionBeans.Registrar.class, LocksEndpoint.class})
 final class LockBeans {
     private static final String ZOOKEEPER = "org.apache.zookeeper";
 
-    LockBeans() {}
+    @Bean
+    @ConditionalOnMissingBean
+    ZooKeeperConnectionDetails zooKeeperConnectionDetails(ZkRecipesProperties properties) {
+        return properties::requireConnectString;
+    }
 
     @Bean(destroyMethod = "")
     @ConditionalOnMissingBean
     ZooKeeperClient zooKeeperClient(
             ZkRecipesProperties properties,
+            ZooKeeperConnectionDetails servers,
+            ObjectProvider<SslBundles> bundles,
             ObjectProvider<LockObserver> observers,
             ObjectProvider<Consumer<ZooKeeperClientBuilder>> customizers,
             ObjectProvider<LoggingSystem> logs,
             FirstAndLast last) {
         logs.ifAvailable(LockBeans::quieten);
-        return last.closes(properties.client(
-                observers.orderedStream(), customizers.orderedStream().toList()));
+        ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
+        properties.set(
+                builder,
+                servers.getConnectString(),
+                customizers.stream().findAny().isPresent());
+        properties.setConfig(builder, bundles.getIfAvailable(DefaultSslBundleRegistry::new), last);
+        observers.orderedStream().forEach(builder::observer);
+        customizers.orderedStream().forEach(customizer -> customizer.accept(builder));
+        ZooKeeperClient client = builder.build();
+        last.addEnd(client::close);
+        return client;
     }
 
     /** ZooKeeper's client writes fifteen lines when it starts. If the application has set its level, that counts. */
@@ -70,19 +86,6 @@ final class LockBeans {
     LockedCalls zkrecipesLockedCalls(ZooKeeperClient client, ZkRecipesProperties properties) {
         ZkRecipesProperties.check("wait-at-most", properties.waitAtMost(), LockedMethod::notNegative);
         return new LockedCalls(client, properties.waitAtMost());
-    }
-
-    @Bean
-    ElectionBeans zkrecipesElections(
-            ZooKeeperClient client, ZkRecipesProperties properties, ApplicationEventPublisher events) {
-        return new ElectionBeans(client, properties, events);
-    }
-
-    /** What health shows, too. Without an actuator nobody takes it for an endpoint. */
-    @Bean
-    LocksEndpoint zkrecipesLocksEndpoint(
-            ZooKeeperClient client, LocalLocks locks, LockedCalls calls, ElectionBeans elections) {
-        return new LocksEndpoint(client, locks, calls, elections);
     }
 
     @Bean
@@ -112,10 +115,9 @@ final class LockBeans {
     @ConditionalOnClass(LockRegistry.class)
     static final class Integration {
         @Bean
-        @ConditionalOnMissingBean
-        @SuppressWarnings("rawtypes") // generic in Spring Integration 7
-        LockRegistry lockRegistry(ZooKeeperClient client) {
-            return key -> RegistryLock.of(client, key);
+        @ConditionalOnMissingBean(LockRegistry.class)
+        IntegrationLocks lockRegistry(ZooKeeperClient client) {
+            return new IntegrationLocks(client);
         }
     }
 

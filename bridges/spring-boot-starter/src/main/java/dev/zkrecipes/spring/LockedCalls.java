@@ -67,7 +67,7 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
         }
         LockInternals lock = new LockInternals(client, path, new MutexDriver(), method.options());
         CallHold hold = new CallHold(lock, acquired.get(), method.name(), holds);
-        if (Transactions.closes(hold)) {
+        if (CallHold.belongsToTransaction(hold)) {
             return run(call, method, hold);
         }
         try (hold) {

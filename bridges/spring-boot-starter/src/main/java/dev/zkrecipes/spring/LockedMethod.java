@@ -17,7 +17,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
@@ -49,6 +51,7 @@ record LockedMethod(
         LockOptions options) {
     private static final DefaultParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
     private static final TemplateParserContext BRACES = new TemplateParserContext("{", "}");
+    private static final Pattern VARIABLE = Pattern.compile("#[\\p{L}\\d_$]+");
 
     /** Also where an expression makes text of a value, as in {@code #shop + '-' + #day}. */
     private static final TypeConverter TEXTS = new StandardTypeConverter() {
@@ -101,12 +104,14 @@ record LockedMethod(
                 + " and the lock is released: return the result itself, or use acquireAsync()";
     }
 
-    /** Refuses an argument in the path whose type never has a name; what else has none is seen at the call. */
+    /** Refuses what is no argument, or is one whose type never has a name; what else has none is seen at the call. */
     private static void requireNames(Method method, Class<?> owner, List<Expression> path) {
         String[] names = NAMES.getParameterNames(method);
+        Set<String> known = new TreeSet<>(List.of("#root", "#this"));
         for (int i = 0; i < method.getParameterCount(); i++) {
             Class<?> type = ResolvableType.forMethodParameter(method, i, owner).resolve(Object.class);
-            Set<String> called = Set.of("#a" + i, "#p" + i, "#" + (names == null ? "" : names[i]));
+            List<String> called = List.of(names == null ? "#a" + i : "#" + names[i], "#a" + i, "#p" + i);
+            known.addAll(called);
             for (Expression part : path) {
                 Assert.isTrue(
                         LockNames.accepts(type)
@@ -116,6 +121,16 @@ record LockedMethod(
                                 + ", which may have another text in another process: use a property of it that is a"
                                 + " string or an integral number");
             }
+        }
+        for (Expression part : path) {
+            String text = part.getExpressionString();
+            boolean isFixed = part instanceof LiteralExpression;
+            Assert.isTrue(!isFixed || !text.contains("#"), () -> text + " has \"#\" outside braces: write {#id}");
+            VARIABLE.matcher(text.replaceAll("'[^']*'", ""))
+                    .results()
+                    .forEach(name -> Assert.isTrue(
+                            known.contains(name.group()),
+                            () -> "{" + text + "} is none of " + known + "; names need -parameters"));
         }
     }
 
@@ -180,7 +195,7 @@ record LockedMethod(
         String text;
         try {
             Object value = part.getValue(values);
-            Assert.notNull(value, "it is null. If it is an argument, compile with -parameters or use #a0");
+            Assert.notNull(value, "it is null");
             text = LockNames.textOf(value);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(of + ": " + e.getMessage(), e);

@@ -14,7 +14,10 @@ import java.util.stream.Stream;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
-/** The actuator's endpoint {@code locks}: what this application holds and waits for. Health shows a part of it. */
+/**
+ * The actuator's endpoint {@code locks}: what this application holds and waits for. Health shows a part of it. Without
+ * an actuator nobody takes it for an endpoint.
+ */
 @Endpoint(id = "locks")
 record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls, ElectionBeans elections) {
 

@@ -3,26 +3,26 @@
 
 package dev.zkrecipes.spring;
 
-import dev.zkrecipes.core.LockObserver;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.io.IOException;
-import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.core.io.FileSystemResource;
+import org.springframework.core.io.support.EncodedResource;
+import org.springframework.core.io.support.PropertiesLoaderUtils;
 import org.springframework.util.Assert;
 
 /**
@@ -39,6 +39,7 @@ import org.springframework.util.Assert;
  * @param authFile A file of credentials, SCHEME:ID per line, such as digest:user:password.
  * @param acl Who may use the locks: anybody (open), or only who has the same credentials (creator).
  * @param clientConfig A properties file of ZooKeeper's client (zookeeper.*), for TLS and SASL.
+ * @param ssl TLS to the servers.
  * @param waitAtMost How long methods with @WithLock wait that name no time.
  * @param slowAfter After what time a request that still waits is logged as slow; not at all by default.
  * @param observers who is told of requests for locks
@@ -56,6 +57,7 @@ record ZkRecipesProperties(
         @Nullable Path authFile,
         @DefaultValue("open") Rights acl,
         @Nullable Path clientConfig,
+        @DefaultValue Ssl ssl,
         @DefaultValue("10s") Duration waitAtMost,
         @Nullable Duration slowAfter,
         @DefaultValue Observers observers,
@@ -68,6 +70,13 @@ record ZkRecipesProperties(
         /** Who has the credentials with which the path was created. */
         CREATOR
     }
+
+    /**
+     * TLS to the servers.
+     *
+     * @param bundle The SSL bundle with the keys of the client and the certificates that it trusts.
+     */
+    record Ssl(@Nullable String bundle) {}
 
     /**
      * An election in which the application stands.
@@ -88,10 +97,12 @@ record ZkRecipesProperties(
             @DefaultValue("false") boolean observations,
             @DefaultValue("false") boolean jfr) {}
 
+    String requireConnectString() {
+        return require("connect-string", connectString, "it names the servers: zk1:2181,zk2:2181,zk3:2181");
+    }
+
     /** Throws what Boot explains by the property's name and its place, if a property is wrong. */
-    ZooKeeperClient client(Stream<LockObserver> told, List<Consumer<ZooKeeperClientBuilder>> customizers) {
-        ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
-        String servers = require("connect-string", connectString, "it names the servers: zk1:2181,zk2:2181,zk3:2181");
+    void set(ZooKeeperClientBuilder builder, String servers, boolean isCustomized) {
         check("connect-string", servers, builder::connectString);
         check("session-timeout", sessionTimeout, builder::sessionTimeout);
         check("close-timeout", closeTimeout, builder::closeTimeout);
@@ -101,15 +112,25 @@ record ZkRecipesProperties(
         check("auth-file", authFile, file -> addCredentials(file, builder));
         check("acl", acl, rights -> {
             if (rights == Rights.CREATOR) {
-                boolean mayHaveCredentials = authFile != null || clientConfig != null || !customizers.isEmpty();
+                boolean mayHaveCredentials =
+                        authFile != null || clientConfig != null || ssl.bundle != null || isCustomized;
                 Assert.isTrue(mayHaveCredentials, "a creator has credentials: set zkrecipes.auth-file, for example");
                 builder.acl(ZooDefs.Ids.CREATOR_ALL_ACL);
             }
         });
-        check("client-config", clientConfig, file -> builder.clientConfig(read(file)));
-        told.forEach(builder::observer);
-        customizers.forEach(customizer -> customizer.accept(builder));
-        return builder.build();
+    }
+
+    /** Sets what only ZooKeeper's client itself can be told. */
+    void setConfig(ZooKeeperClientBuilder builder, SslBundles bundles, FirstAndLast last) {
+        ZKClientConfig config = new ZKClientConfig();
+        check("client-config", clientConfig, file -> {
+            read(file, config);
+            builder.clientConfig(config);
+        });
+        check("ssl.bundle", ssl.bundle, bundle -> {
+            TlsFiles.configure(config, bundles, bundle, last);
+            builder.clientConfig(config);
+        });
     }
 
     /** A property that has to be there. */
@@ -126,14 +147,15 @@ record ZkRecipesProperties(
             if (value != null) {
                 setter.set(value);
             }
-        } catch (IOException | IllegalArgumentException e) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "zkrecipes." + name, value, e instanceof IOException ? e.toString() : e.getMessage());
+        } catch (IllegalArgumentException | IllegalStateException | NoSuchSslBundleException e) {
+            throw new InvalidConfigurationPropertyValueException("zkrecipes." + name, value, e.getMessage());
+        } catch (IOException | GeneralSecurityException e) {
+            throw new InvalidConfigurationPropertyValueException("zkrecipes." + name, value, e.toString());
         }
     }
 
     interface Setter<T> {
-        void set(T value) throws IOException;
+        void set(T value) throws IOException, GeneralSecurityException;
     }
 
     /** The form of zklock's --auth-file. What stands in the file is never shown. */
@@ -155,13 +177,14 @@ record ZkRecipesProperties(
         }
     }
 
-    private static ZKClientConfig read(Path file) throws IOException {
-        Properties properties = new Properties();
-        try (Reader text = Files.newBufferedReader(file)) {
-            properties.load(text);
-        }
-        ZKClientConfig config = new ZKClientConfig();
-        properties.stringPropertyNames().forEach(name -> config.setProperty(name, properties.getProperty(name)));
-        return config;
+    private void read(Path file, ZKClientConfig config) throws IOException {
+        PropertiesLoaderUtils.loadProperties(new EncodedResource(new FileSystemResource(file), StandardCharsets.UTF_8))
+                .forEach((name, value) -> {
+                    Assert.isTrue(
+                            ssl.bundle == null || !TlsFiles.sets(name.toString()),
+                            () -> "the file sets " + name
+                                    + ", and so does zkrecipes.ssl.bundle: leave one of them out");
+                    config.setProperty(name.toString(), value.toString());
+                });
     }
 }

@@ -11,8 +11,6 @@ import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
@@ -24,30 +22,20 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
-import org.springframework.core.env.MapPropertySource;
 import org.springframework.integration.leader.event.AbstractLeaderEvent;
 
 /** Elections of the properties, from the start of an application to its end. */
-@WithZooKeeper
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class ElectionsIT {
-    private static final Duration LIMIT = Duration.ofSeconds(120);
-
-    private final EmbeddedZooKeeper server;
-    private AnnotationConfigApplicationContext context;
+class ElectionsIT extends ApplicationStage {
     private Application told;
-    private ZooKeeperClient other;
     private LeaderElection rival;
 
     ElectionsIT(EmbeddedZooKeeper server) {
-        this.server = server;
+        super(server);
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -102,20 +90,12 @@ class ElectionsIT {
 
     @BeforeEach
     void start() throws Exception {
-        context = new AnnotationConfigApplicationContext();
-        context.getEnvironment()
-                .getPropertySources()
-                .addFirst(new MapPropertySource(
-                        "test",
-                        Map.of(
-                                "zkrecipes.connect-string", server.connectString(),
-                                "zkrecipes.close-timeout", "1h",
-                                "zkrecipes.elections.billing.path", "/leaders/billing",
-                                "zkrecipes.elections.nightly-reports.path", "/leaders/reports")));
-        context.register(Application.class);
-        context.refresh();
+        start(
+                Application.class,
+                Map.of(
+                        "zkrecipes.elections.billing.path", "/leaders/billing",
+                        "zkrecipes.elections.nightly-reports.path", "/leaders/reports"));
         told = context.getBean(Application.class);
-        other = TestClients.connect(server.connectString());
         rival = new LeaderElection(other, "/leaders/billing");
         assertThat(billing().awaitLeadership(LIMIT)).isPresent();
         assertThat(context.getBean("nightly-reportsElection", LeaderElection.class)
@@ -124,10 +104,8 @@ class ElectionsIT {
     }
 
     @AfterEach
-    void stop() {
+    void letListenersEnd() {
         told.mayEnd.countDown();
-        context.close();
-        other.close();
     }
 
     private LeaderElection billing() {

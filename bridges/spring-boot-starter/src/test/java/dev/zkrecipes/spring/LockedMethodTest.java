@@ -252,6 +252,39 @@ class LockedMethodTest {
                 .hasMessageContaining("may have another text in another process");
     }
 
+    abstract static class Mistyped {
+        @WithLock("/x/{#idd}")
+        abstract void anotherName(String id);
+
+        @WithLock("/x/{'#no' + #id + #idd}")
+        abstract void amongOthers(String id);
+    }
+
+    static Stream<Method> mistyped() {
+        return methods(Mistyped.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("mistyped")
+    void nameThatNoArgumentHas_isRefused_withThoseThatThereAre(Method method) {
+        assertThatThrownBy(() -> read(method, Mistyped.class))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith("@WithLock of Mistyped." + method.getName() + ": {")
+                .hasMessageEndingWith("#idd} is none of [#a0, #id, #p0, #root, #this]; names need -parameters");
+    }
+
+    abstract static class Unbraced {
+        @WithLock("/x/#id")
+        abstract void path(String id);
+    }
+
+    @Test
+    void argumentOutsideBraces_isRefused() throws NoSuchMethodException {
+        Method method = Unbraced.class.getDeclaredMethod("path", String.class);
+        assertThatThrownBy(() -> read(method, Unbraced.class))
+                .hasMessage("@WithLock of Unbraced.path: /x/#id has \"#\" outside braces: write {#id}");
+    }
+
     enum Size {
         LARGE {
             @Override

@@ -64,6 +64,9 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggerConfiguration;
 import org.springframework.boot.logging.LoggingSystem;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -253,6 +256,8 @@ class StarterTest {
                         "org.springframework.integration",
                         "net.javacrumbs.shedlock",
                         "org.springframework.boot.actuate",
+                        "org.springframework.boot.docker.compose",
+                        "org.springframework.boot.testcontainers",
                         "org.springframework.transaction"))
                 .run(context -> assertThat(context)
                         .hasNotFailed()
@@ -270,9 +275,8 @@ class StarterTest {
                 .map(StarterTest::url)
                 .toArray(URL[]::new);
         try (URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader())) {
-            Method closes = Stream.of(
-                            loader.loadClass(Transactions.class.getName()).getDeclaredMethods())
-                    .filter(method -> method.getName().equals("closes"))
+            Method closes = Stream.of(loader.loadClass(CallHold.class.getName()).getDeclaredMethods())
+                    .filter(method -> method.getName().equals("belongsToTransaction"))
                     .findFirst()
                     .orElseThrow();
             closes.setAccessible(true);
@@ -339,6 +343,7 @@ class StarterTest {
             zkrecipes.wait-at-most=-1s         | zkrecipes.wait-at-most
             zkrecipes.auth-file=/no/such/file  | zkrecipes.auth-file
             zkrecipes.client-config=/no/file   | zkrecipes.client-config
+            zkrecipes.ssl.bundle=none          | zkrecipes.ssl.bundle
             zkrecipes.observers.metrics=maybe  | zkrecipes.observers.metrics
             zkrecipes.enabled=yes              | zkrecipes.enabled
             zkrecipes.enabled=maybe            | zkrecipes.enabled
@@ -383,6 +388,51 @@ class StarterTest {
                         .asString()
                         .contains("credentials")
                         .doesNotContain("secret"));
+    }
+
+    @Test
+    void unknownBundle_isNamed() {
+        boot.withPropertyValues(CONNECT, "zkrecipes.ssl.bundle=none")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("SSL bundle name 'none' cannot be found"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "zookeeper.ssl.keyStore.location=/keys.p12",
+                "zookeeper.ssl.trustStore.password=secret",
+                "zookeeper.ssl.protocol=TLSv1.3",
+                "zookeeper.ssl.context.supplier.class=Mine",
+                "zookeeper.client.secure=false"
+            })
+    void bundle_besideItsOwnSettingsInAFile_isRefused(String line) throws IOException {
+        Path settings = Files.writeString(folder.resolve("client.properties"), line);
+        boot.withPropertyValues(CONNECT, "zkrecipes.ssl.bundle=none", "zkrecipes.client-config=" + settings)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("zkrecipes.client-config")
+                        .hasStackTraceContaining(
+                                "the file sets " + line.substring(0, line.indexOf('=')) + ", and so does"));
+    }
+
+    /** Which no bundle decides. */
+    @Test
+    void bundle_besideOtherSettingsInAFile_isNotRefused() throws IOException {
+        Path settings =
+                Files.writeString(folder.resolve("client.properties"), "zookeeper.ssl.hostnameVerification=false");
+        boot.withPropertyValues(CONNECT, "zkrecipes.ssl.bundle=zk", "zkrecipes.client-config=" + settings)
+                .withBean(SslBundles.class, () -> new DefaultSslBundleRegistry("zk", SslBundle.systemDefault()))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void connectionDetailsOfTheApplication_takeThePlaceOfTheProperty() {
+        ZooKeeperConnectionDetails own = () -> "127.0.0.1:1,no port:x";
+        boot.withBean(ZooKeeperConnectionDetails.class, () -> own)
+                .withPropertyValues(CONNECT)
+                .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("no port:x"));
+        boot.withBean(ZooKeeperConnectionDetails.class, () -> () -> "127.0.0.1:1")
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ZooKeeperClient.class));
     }
 
     static class Refused {

@@ -11,12 +11,11 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -39,16 +38,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
-import org.springframework.core.env.MapPropertySource;
 import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.integration.support.locks.RenewableLockRegistry;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -64,17 +61,12 @@ import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What a method with {@link WithLock} may rely on. */
-@WithZooKeeper
-@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class WithLockIT {
-    private final EmbeddedZooKeeper server;
+class WithLockIT extends ApplicationStage {
     private final CountDownLatch mayEnd = new CountDownLatch(1);
-    private AnnotationConfigApplicationContext context;
     private Orders orders;
-    private ZooKeeperClient other;
 
     WithLockIT(EmbeddedZooKeeper server) {
-        this.server = server;
+        super(server);
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -230,29 +222,14 @@ class WithLockIT {
 
     @BeforeEach
     void start() throws Exception {
-        context = new AnnotationConfigApplicationContext();
-        context.getEnvironment()
-                .getPropertySources()
-                .addFirst(new MapPropertySource(
-                        "test",
-                        Map.of(
-                                "zkrecipes.connect-string", server.connectString(),
-                                "zkrecipes.wait-at-most", "1h",
-                                "zkrecipes.close-timeout", "1h")));
-        context.registerBean(EmbeddedZooKeeper.class, () -> server, definition -> definition.setDestroyMethodName(""));
-        context.register(Application.class);
-        context.refresh();
+        start(Application.class, Map.of("zkrecipes.wait-at-most", "1h"));
         orders = context.getBean(Orders.class);
-        other = TestClients.connect(server.connectString());
-        assertThat(context.getBean(ZooKeeperClient.class).awaitConnected(Duration.ofSeconds(60)))
-                .isTrue();
+        assertThat(context.getBean(ZooKeeperClient.class).awaitConnected(LIMIT)).isTrue();
     }
 
     @AfterEach
-    void stop() {
+    void letMethodsEnd() {
         mayEnd.countDown();
-        context.close();
-        other.close();
     }
 
     private List<String> nodes(String path) {
@@ -564,7 +541,7 @@ class WithLockIT {
                 return value;
             }
         };
-        stop();
+        closeContextAndClient();
         inheritable.set("value");
         try {
             start();
@@ -618,6 +595,54 @@ class WithLockIT {
         lock.unlock();
         assertThat(lock.tryLock()).isTrue();
         lock.unlock();
+    }
+
+    /** As users of Spring Integration's other registries expect, where a lock ends unless it is renewed. */
+    @Test
+    void renewLock_ofTheRegistry_isRefused_unlessThisThreadHoldsTheLock() throws Exception {
+        RenewableLockRegistry registry = context.getBean(RenewableLockRegistry.class);
+        Lock lock = registry.obtain("key");
+        assertThatThrownBy(() -> registry.renewLock("key"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("this thread does not hold the lock /locks/integration/key");
+        lock.lock();
+        registry.renewLock("key");
+        assertThat(nodes("/locks/integration/key")).hasSize(1);
+        assertThat(Soon.get(inBackground(() -> {
+                    registry.renewLock("key");
+                    return "renewed";
+                })))
+                .isInstanceOf(IllegalStateException.class);
+        server.stop();
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        Soon.await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+        assertThatThrownBy(() -> registry.renewLock("key"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("the connection is lost");
+        server.restart();
+        Soon.await().untilAsserted(() -> registry.renewLock("key"));
+        lock.unlock();
+        assertThat(nodes("/locks/integration/key")).isEmpty();
+        assertThatThrownBy(() -> registry.renewLock("key")).isInstanceOf(IllegalStateException.class);
+    }
+
+    /** By the method that Spring Integration 7 has beside the one of 6. */
+    @Test
+    void renewLock_withATimeToLive_replacesThatOfTheLock() throws Throwable {
+        RenewableLockRegistry registry = context.getBean(RenewableLockRegistry.class);
+        Method renew = registry.getClass().getDeclaredMethod("renewLock", Object.class, Duration.class);
+        renew.setAccessible(true);
+        LockOptions limited = LockOptions.defaults().withHoldAtMost(Duration.ofHours(1));
+        ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
+        Lock lock = new InterProcessMutex(client, "/locks/integration/key", limited).asLock();
+        lock.lock();
+        renew.invoke(registry, "key", Duration.ofHours(2));
+        assertThat(nodes("/locks/integration/key")).hasSize(1);
+        renew.invoke(registry, "key", Duration.ofMillis(300));
+        Soon.await().until(() -> nodes("/locks/integration/key").isEmpty());
+        assertThatThrownBy(() -> renew.invoke(registry, "key", Duration.ofHours(1)))
+                .hasCauseInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(lock::unlock).isInstanceOf(LockLostException.class);
     }
 
     /** It is outside of the lock, as docs/spring.md says. */

@@ -173,7 +173,9 @@ public final class DoctorCommand implements Callable<Integer> {
                     found++;
                 }
             }
-            say(true, "deadlocks", found + " among " + nodes.byLock().size() + " locks at " + root);
+            if (found == 0) {
+                say(true, "deadlocks", "0 among " + nodes.byLock().size() + " locks at " + root);
+            }
         } catch (LockException e) {
             say(false, "deadlocks", String.valueOf(e.getMessage()));
         } catch (KeeperException e) {

@@ -117,6 +117,7 @@ class DoctorIT {
                 .startsWith("FAIL  deadlock ")
                 .contains("first waits with " + b + 3, "and holds " + a + 1)
                 .contains("second waits with " + a + 4, "and holds " + b + 2);
+        assertThat(ran.lines()).filteredOn(line -> line.contains("deadlock")).hasSize(1);
         assertThat(Ran.zklock("ls", "--connect", servers, "/stuck/b").out()).contains("holds /stuck/a");
         server.deleteNode(chroot + a + 4);
         ran = doctor("--connect", servers, "--locks", "/stuck");

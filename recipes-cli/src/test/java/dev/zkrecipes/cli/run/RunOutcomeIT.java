@@ -203,7 +203,8 @@ class RunOutcomeIT {
             assertThat(ran.err().lines())
                     .singleElement()
                     .asString()
-                    .startsWith("zklock: no server of " + stopped.connectString() + " answered within 0.5 s");
+                    .startsWith("zklock: no server of " + stopped.connectString()
+                            + " answered within 0.5 s, the time of -w: ");
             assertNotRun(ran);
         }
         String told = "the host name of no.invalid:1 is unknown";

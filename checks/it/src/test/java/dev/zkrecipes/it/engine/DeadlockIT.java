@@ -118,7 +118,7 @@ class DeadlockIT extends ServerStage {
         assertThat(failed)
                 .hasExactlyElementsOfTypes(LockDeadlockException.class)
                 .allSatisfy(e -> assertThat(e)
-                        .hasMessageContaining("waits for itself")
+                        .hasMessageContaining("waits for requests that wait for it")
                         .hasMessageContaining(path + "/0")
                         .hasMessageContaining(path + "/1"));
         assertThat(granted).hasSize(size - 1);
@@ -147,7 +147,7 @@ class DeadlockIT extends ServerStage {
             }
             workers.join(Duration.ofMinutes(1));
         }
-        assertThat(failed).singleElement().asString().contains("waits for itself", both.get(0), both.get(1));
+        assertThat(failed).singleElement().asString().contains("waits for requests that wait for it", both.get(0), both.get(1));
         assertThat(granted).isEmpty();
     }
 

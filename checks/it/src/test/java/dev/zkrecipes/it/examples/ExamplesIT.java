@@ -6,8 +6,12 @@ package dev.zkrecipes.it.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.DeadlockPolicy;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockDeadlockException;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
@@ -178,11 +182,31 @@ class ExamplesIT {
                 importInThreeThreads();
             }
             InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/accounts/7", "/accounts/9"));
-            try (Lease lease = both.acquire()) {
+            try (MultiLease lease = both.acquire()) {
                 transfer(7, 9, lease.fencingToken());
             }
         }
         assertThat(done).containsExactly("read", "import", "transfer 7 9 with a token");
+    }
+
+    @Test
+    void requestThatGivesWay(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            LockOptions options = LockOptions.defaults().withDeadlockPolicy(DeadlockPolicy.FAIL);
+            InterProcessMutex from = new InterProcessMutex(client, "/accounts/7", options);
+            InterProcessMutex to = new InterProcessMutex(client, "/accounts/9", options);
+            boolean isDone = false;
+            while (!isDone) {
+                try (Lease first = from.acquire();
+                        Lease second = to.acquire()) {
+                    transfer(7, 9, second.fencingToken());
+                    isDone = true;
+                } catch (LockDeadlockException e) {
+                    // both are closed, so the others go on: begin again
+                }
+            }
+        }
+        assertThat(done).containsExactly("transfer 7 9 with a token");
     }
 
     @Test

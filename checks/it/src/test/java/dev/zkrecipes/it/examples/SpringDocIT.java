@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import java.util.regex.MatchResult;
@@ -44,6 +45,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -52,6 +54,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
@@ -113,7 +116,7 @@ class SpringDocIT {
         void stop();
     }
 
-    record Billing(LeaderElection billingElection, Reports reports) {
+    record BillingListener(LeaderElection billingElection, Reports reports) {
         @EventListener
         void begin(ElectionEvent.TermBegan event) {
             reports.start(event.term().number());
@@ -127,6 +130,30 @@ class SpringDocIT {
         @EventListener
         void giveBack(ElectionEvent.GiveBackRequested event) {
             billingElection.resign();
+        }
+    }
+
+    interface Billing {
+        void next(long term) throws InterruptedException;
+    }
+
+    @Component
+    record BillingLoop(LeaderElection billingElection, Billing billing) {
+        @EventListener(ApplicationReadyEvent.class)
+        void start() {
+            new Thread(this::lead, "billing").start();
+        }
+
+        private void lead() {
+            try {
+                billingElection.run(term -> {
+                    while (term.awaitValid(Duration.ofSeconds(30))) { // waits while the connection is lost
+                        billing.next(term.number()); // interrupted when the term ends
+                    }
+                });
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -234,8 +261,34 @@ class SpringDocIT {
                 JAVA.matcher(Files.readString(PAGE)).results().toList();
         String source = Files.readString(THIS).replaceAll("\\s+", "");
         assertThat(blocks)
-                .hasSize(7)
-                .allSatisfy(block -> assertThat(source).contains(block.group(1).replaceAll("\\s+", "")));
+                .hasSize(8)
+                .allSatisfy(
+                        block -> assertThat(source).contains(block.group(1).replaceAll("(?m)^import .*$|\\s+", "")));
+    }
+
+    @Test
+    void loop_worksWhileItLeads_untilTheElectionEnds(EmbeddedZooKeeper server) {
+        CompletableFuture<Long> term = new CompletableFuture<>();
+        CompletableFuture<Thread> ended = new CompletableFuture<>();
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
+                LeaderElection election = new LeaderElection(client, "/leaders/billing")) {
+            election.join(); // as the starter does
+            new BillingLoop(election, number -> {
+                        term.complete(number);
+                        try {
+                            new CompletableFuture<>().get();
+                        } catch (ExecutionException e) {
+                            throw new AssertionError(e);
+                        } finally {
+                            ended.complete(Thread.currentThread());
+                        }
+                    })
+                    .start();
+            assertThat(term).succeedsWithin(Duration.ofSeconds(120));
+            assertThat(ended).isNotDone();
+        }
+        assertThat(ended).isCompleted();
+        assertThat(server.children("/leaders/billing")).isEmpty();
     }
 
     @Test

@@ -124,7 +124,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             peek();
         } else {
             fail(requests.notConnected(", so it cannot be seen whether the lock " + group.path()
-                    + " is free; try again when connected, or use a timed acquire"));
+                    + " is free; wait for the connection first (awaitConnected), or use a timed acquire"));
         }
     }
 

@@ -131,7 +131,7 @@ public final class DeadlockLook {
         boolean givesWay = circle.isCertain() && own.contains(circle.youngest());
         if (givesWay && waiting.deadlockPolicy() == DeadlockPolicy.FAIL) {
             waiting.fail(new LockDeadlockException("the request for the lock " + waiting.lockPath()
-                    + " waits for itself, and is the one to give way: " + deadlock
+                    + " waits for requests that wait for it, and is the one to give way: " + deadlock
                     + "; close what this thread holds and begin again, or take these locks together by one"
                     + " multi-lock"));
         }

@@ -93,10 +93,11 @@ public final class LockLog {
     public static void deadlock(String path, Deadlock deadlock) {
         log.warn(
                 deadlock.isProven()
-                        ? "Deadlock: the request for the lock {} waits for itself: {}. End one of these, or take such"
-                                + " locks together by one multi-lock."
-                        : "The request for the lock {} may wait for itself: {}. This is a deadlock unless the rule of"
-                                + " one of these locks grants it before the others have released theirs.",
+                        ? "Deadlock: the request for the lock {} waits for requests that wait for it: {}. Each waits"
+                                + " until one of them ends, or fails by DeadlockPolicy.FAIL; one multi-lock for all of"
+                                + " these locks prevents it."
+                        : "The request for the lock {} may be in a deadlock: {}. It is one unless the rule of one of"
+                                + " these locks grants it before the others have released theirs.",
                 path,
                 deadlock);
     }

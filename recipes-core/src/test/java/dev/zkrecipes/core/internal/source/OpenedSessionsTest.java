@@ -106,6 +106,16 @@ class OpenedSessionsTest {
     }
 
     @Test
+    void tryBeforeTheFirstConnection_saysHowToWaitForIt() {
+        operations.begin(State.CONNECTING);
+        scheduler.run();
+        assertThat(opened).hasSize(1);
+        assertThatThrownBy(() -> locks().tryAcquire())
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("wait for the connection first (awaitConnected)");
+    }
+
+    @Test
     @Tag("H143")
     void missingClass_failsRequestsAtOnce_whileItIsTriedEverMoreSeldom() {
         NoClassDefFoundError missing = new NoClassDefFoundError("io/netty/channel/Channel");

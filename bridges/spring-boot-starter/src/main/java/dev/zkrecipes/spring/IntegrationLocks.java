@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.spring;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockNames;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.integration.support.locks.RenewableLockRegistry;
+import org.springframework.util.ClassUtils;
+
+/** Spring Integration's registry: a mutex for each key, from version 7 on as a {@code DistributedLock}. */
+@SuppressWarnings("rawtypes") // generic in Spring Integration 7
+record IntegrationLocks(ZooKeeperClient client) implements RenewableLockRegistry {
+    private static final String DISTRIBUTED = "org.springframework.integration.support.locks.DistributedLock";
+
+    /** Throws {@link IllegalArgumentException} if the key is neither a string nor another value with one text. */
+    private InterProcessMutex mutex(Object key, @Nullable Duration timeToLive) {
+        LockOptions options = LockOptions.defaults().withName("registry");
+        return new InterProcessMutex(
+                client,
+                "/locks/integration/" + LockNames.nodeOf(key),
+                timeToLive == null ? options : options.withHoldAtMost(timeToLive));
+    }
+
+    @Override
+    public Lock obtain(Object key) {
+        Lock plain = mutex(key, null).asLock();
+        ClassLoader loader = IntegrationLocks.class.getClassLoader();
+        if (!ClassUtils.isPresent(DISTRIBUTED, loader)) {
+            return plain;
+        }
+        ProxyFactory proxies = new ProxyFactory(plain);
+        proxies.addInterface(ClassUtils.resolveClassName(DISTRIBUTED, loader));
+        proxies.addAdvice((MethodInterceptor) call -> {
+            Object[] given = call.getArguments();
+            if (given.length == 0 || !(given[given.length - 1] instanceof Duration timeToLive)) {
+                return call.proceed();
+            }
+            Lock limited = mutex(key, timeToLive).asLock();
+            if (given.length == 1) {
+                limited.lock();
+                return null;
+            }
+            return limited.tryLock(((Duration) given[0]).toNanos(), TimeUnit.NANOSECONDS);
+        });
+        return (Lock) proxies.getProxy(loader);
+    }
+
+    /** The session renews the lock, so this only checks it. */
+    @Override
+    public void renewLock(Object key) {
+        renewLock(key, null);
+    }
+
+    /** Spring Integration 7 has this, too. To enter again, and to leave, sends nothing. */
+    public void renewLock(Object key, @Nullable Duration timeToLive) {
+        InterProcessMutex mutex = mutex(key, null);
+        if (mutex.isHeldByCurrentThread()) {
+            try (Lease again = mutex.tryAcquire().orElseThrow()) {
+                if (timeToLive != null) {
+                    again.prolong(timeToLive);
+                }
+                if (again.isValid()) {
+                    return;
+                }
+            }
+        }
+        throw new IllegalStateException("this thread does not hold the lock " + mutex.path()
+                + ", or the connection is lost and nobody knows whether it still does");
+    }
+}
