@@ -147,7 +147,10 @@ class DeadlockIT extends ServerStage {
             }
             workers.join(Duration.ofMinutes(1));
         }
-        assertThat(failed).singleElement().asString().contains("waits for requests that wait for it", both.get(0), both.get(1));
+        assertThat(failed)
+                .singleElement()
+                .asString()
+                .contains("waits for requests that wait for it", both.get(0), both.get(1));
         assertThat(granted).isEmpty();
     }
 
