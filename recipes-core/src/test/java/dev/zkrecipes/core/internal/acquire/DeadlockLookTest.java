@@ -19,7 +19,10 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.BeforeEach;
@@ -180,23 +183,66 @@ class DeadlockLookTest extends AcquireFixture {
         assertThat(operations.requests()).hasSize(101).endsWith(Request.MULTI);
     }
 
+    /** The proof is one of the node that it had. */
+    @Test
+    @Tag("H182")
+    void requestThatQueuesAnewMeanwhile_isNotReported() {
+        operations.delayAnswerOf(Request.MULTI, timeout);
+        look();
+        operations.remove(newest());
+        scheduler.advance(timeout.multipliedBy(2));
+        assertWaits(waiting);
+        assertThat(reports).isEmpty();
+    }
+
+    /** The seconds of this time in which a look has come to its end. */
+    private List<Integer> looksWithin(Duration time) {
+        List<Integer> looks = new ArrayList<>();
+        for (int second = 1; second <= time.toSeconds(); second++) {
+            operations.requests();
+            scheduler.advance(Duration.ofSeconds(1));
+            long count =
+                    operations.requests().stream().filter(Request.MULTI::equals).count();
+            looks.addAll(Collections.nCopies((int) count, second));
+        }
+        return looks;
+    }
+
     /** A thousand threads may wait for one lock, each with a lock of its own. */
     @Test
     @Tag("H183")
     void requestsOfOneClient_areLookedAtOneByOne_aSecondApart() {
         Stream.of(queueing(), queueing(), queueing()).forEach(nested -> engine.watchForDeadlocks(nested, null));
-        List<Long> looks = new ArrayList<>();
-        for (int second = 0; second < 30; second++) {
-            operations.requests();
-            scheduler.advance(Duration.ofSeconds(1));
-            looks.add(
-                    operations.requests().stream().filter(Request.MULTI::equals).count());
-        }
-        assertThat(looks).containsOnly(0L, 1L);
-        assertThat(looks).filteredOn(count -> count == 1).hasSize(3);
-        scheduler.advance(Duration.ofSeconds(25));
-        assertThat(operations.requests()).doesNotContain(Request.MULTI);
-        scheduler.advance(Duration.ofSeconds(45));
-        assertThat(operations.requests()).filteredOn(Request.MULTI::equals).hasSize(3);
+        assertThat(looksWithin(Duration.ofSeconds(65))).containsExactly(10, 11, 12);
+        assertThat(looksWithin(Duration.ofSeconds(30))).hasSize(3).doesNotHaveDuplicates();
+    }
+
+    @Test
+    @Tag("H183")
+    void looksOfARequest_areMoreThanAMinuteApart_andSpread() {
+        engine.watchForDeadlocks(waiting, null);
+        List<Integer> looks = looksWithin(Duration.ofMinutes(15));
+        List<Integer> pauses = IntStream.range(1, looks.size())
+                .mapToObj(i -> looks.get(i) - looks.get(i - 1))
+                .toList();
+        assertThat(pauses).hasSizeGreaterThan(10).allMatch(seconds -> seconds >= 60 && seconds <= 76);
+        assertThat(Set.copyOf(pauses)).hasSizeGreaterThan(3);
+    }
+
+    @Test
+    void requestInTheMiddleOfAStep_isLookedAtASecondLater_andOneThatIsOverNeverAgain() {
+        operations.delayAnswerOf(Request.LIST, Duration.ofMillis(13_500));
+        AcquireLoop late = launchedBehind(Mode.QUEUE);
+        engine.watchForDeadlocks(late, null);
+        assertThat(looksWithin(Duration.ofSeconds(30))).containsExactly(14);
+        late.giveUp();
+        scheduler.advance(Duration.ofSeconds(2));
+        long delays = seconds();
+        scheduler.advance(Duration.ofMinutes(3));
+        assertThat(seconds()).isEqualTo(delays);
+    }
+
+    private long seconds() {
+        return scheduler.delays().stream().filter(Duration.ofSeconds(1)::equals).count();
     }
 }

@@ -106,4 +106,12 @@ class OwnerLabelTest {
         assertThat(decode("x".repeat(201))).isEqualTo("unknown");
         assertThat(decode("zkrecipes 1\nowner=a\rb\u001b")).isEqualTo("a\\u000db\\u001b");
     }
+
+    /** Whatever else stands there is somebody else's. */
+    @Test
+    void holds_areEightAtMost() {
+        List<String> nine = List.of("/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9");
+        assertThat(OwnerLabel.holds(OwnerLabel.withHolds(OwnerLabel.encode("x"), nine)))
+                .isEqualTo(nine.subList(0, 8));
+    }
 }
