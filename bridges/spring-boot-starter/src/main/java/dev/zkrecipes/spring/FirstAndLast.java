@@ -35,7 +35,7 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
         AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
     }
 
-    /** To be run at the end, before what was added earlier. */
+    /** Adds what runs after all other beans are destroyed. What is added last runs first. */
     void addEnd(Runnable end) {
         ends.push(end);
     }

@@ -17,7 +17,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 import org.springframework.util.ClassUtils;
 
-/** Spring Integration's registry: a mutex for each key, from version 7 on as a {@code DistributedLock}. */
+/** A registry for Spring Integration. It has a mutex for each key: a {@code DistributedLock} from version 7 on. */
 @SuppressWarnings("rawtypes") // generic in Spring Integration 7
 record IntegrationLocks(ZooKeeperClient client) implements RenewableLockRegistry {
     private static final String DISTRIBUTED = "org.springframework.integration.support.locks.DistributedLock";
@@ -55,13 +55,13 @@ record IntegrationLocks(ZooKeeperClient client) implements RenewableLockRegistry
         return (Lock) proxies.getProxy(loader);
     }
 
-    /** The session renews the lock, so this only checks it. */
+    /** Checks only that this thread holds the lock: the session renews it. */
     @Override
     public void renewLock(Object key) {
         renewLock(key, null);
     }
 
-    /** Spring Integration 7 has this, too. To enter again, and to leave, sends nothing. */
+    /** The interface has this method from Spring Integration 7 on. Re-entry sends nothing, nor does its release. */
     public void renewLock(Object key, @Nullable Duration timeToLive) {
         InterProcessMutex mutex = mutex(key, null);
         if (mutex.isHeldByCurrentThread()) {

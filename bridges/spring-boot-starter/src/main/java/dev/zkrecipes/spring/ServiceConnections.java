@@ -10,14 +10,14 @@ import org.springframework.boot.testcontainers.service.connection.ContainerConne
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionSource;
 import org.testcontainers.containers.Container;
 
-/** Servers that Spring Boot has started. It makes only the factories whose library is there. */
+/** Finds servers that Spring Boot has started in containers. Boot loads only the factory whose library is present. */
 final class ServiceConnections {
     private static final String IMAGE = "zookeeper";
     private static final int PORT = 2181;
 
     private ServiceConnections() {}
 
-    /** By Docker Compose. */
+    /** Finds services of Docker Compose. */
     static final class ComposeFactory extends DockerComposeConnectionDetailsFactory<ZooKeeperConnectionDetails> {
         ComposeFactory() {
             super(IMAGE);
@@ -30,7 +30,7 @@ final class ServiceConnections {
         }
     }
 
-    /** By Testcontainers, with {@code @ServiceConnection}. */
+    /** Finds containers of Testcontainers that have a {@code @ServiceConnection}. */
     static final class ContainerFactory
             extends ContainerConnectionDetailsFactory<Container<?>, ZooKeeperConnectionDetails> {
         ContainerFactory() {

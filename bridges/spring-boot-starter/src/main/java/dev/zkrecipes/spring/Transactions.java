@@ -14,10 +14,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * What locks have to do with transactions. A lock that is acquired within one is kept until it is over: earlier, nobody
  * else sees what it wrote. And no transaction is committed whose lock is lost: neither one that is acquired within, nor
- * that of an annotated method in which the transaction runs. For that, all managers of transactions are listened to;
- * they call a listener last, when all that is to be done before a commit is done.
+ * that of an annotated method in which the transaction runs. To see the latter, this is a listener of every transaction
+ * manager. The manager calls it after everything else that precedes a commit.
  *
- * <p>Where there are no transactions the JVM refuses this class as soon as it sees it.
+ * <p>The JVM cannot load this class without Spring's transactions: see {@link CallHold#HAS_TRANSACTIONS}.
  */
 final class Transactions implements BeanPostProcessor, TransactionExecutionListener {
 

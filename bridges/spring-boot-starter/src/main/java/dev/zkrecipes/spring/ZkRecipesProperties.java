@@ -120,7 +120,7 @@ record ZkRecipesProperties(
         });
     }
 
-    /** Sets what only ZooKeeper's client itself can be told. */
+    /** Sets ZooKeeper's own settings, which come from a file and from an SSL bundle. */
     void setConfig(ZooKeeperClientBuilder builder, SslBundles bundles, FirstAndLast last) {
         ZKClientConfig config = new ZKClientConfig();
         check("client-config", clientConfig, file -> {

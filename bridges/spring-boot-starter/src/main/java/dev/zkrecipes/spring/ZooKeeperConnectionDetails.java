@@ -6,8 +6,8 @@ package dev.zkrecipes.spring;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
 /**
- * Where the servers are. A bean of this type takes the place of the property {@code zkrecipes.connect-string};
- * Testcontainers and Docker Compose bring one, as Spring Boot does for other services.
+ * The address of the servers. A bean of this type replaces the property {@code zkrecipes.connect-string}. Spring Boot
+ * makes such a bean for a server that it has started with Testcontainers or Docker Compose.
  */
 public interface ZooKeeperConnectionDetails extends ConnectionDetails {
 

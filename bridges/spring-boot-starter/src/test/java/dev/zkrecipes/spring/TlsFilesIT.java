@@ -216,6 +216,24 @@ class TlsFilesIT {
         assertThat(folder[0]).doesNotExist();
     }
 
+    /** Such as those that come from system properties. */
+    @Test
+    void settingsThatTheBundleDoesNotHave_areRemoved() throws Exception {
+        ZKClientConfig config = new ZKClientConfig();
+        List<String> others = List.of(
+                "zookeeper.ssl.keyStore.passwordPath",
+                "zookeeper.ssl.trustStore.passwordPath",
+                "zookeeper.ssl.context.supplier.class",
+                "zookeeper.ssl.protocol",
+                "zookeeper.ssl.enabledProtocols",
+                "zookeeper.ssl.ciphersuites");
+        others.forEach(name -> config.setProperty(name, "another"));
+        FirstAndLast last = new FirstAndLast();
+        TlsFiles.configure(config, new DefaultSslBundleRegistry("zk", SslBundle.of(stores(first))), "zk", last);
+        assertThat(others).allMatch(name -> config.getProperty(name) == null);
+        last.destroy();
+    }
+
     @Test
     void bundleThatCannotBeOpened_failsTheStart_byItsProperty() throws Exception {
         SslBundle locked = SslBundle.of(stores(first), SslBundleKey.of("a guess"));

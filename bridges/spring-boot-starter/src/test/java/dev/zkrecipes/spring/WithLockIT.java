@@ -613,14 +613,17 @@ class WithLockIT extends ApplicationStage {
                     return "renewed";
                 })))
                 .isInstanceOf(IllegalStateException.class);
-        server.stop();
         ZooKeeperClient client = context.getBean(ZooKeeperClient.class);
-        Soon.await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
-        assertThatThrownBy(() -> registry.renewLock("key"))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("the connection is lost");
-        server.restart();
-        Soon.await().untilAsserted(() -> registry.renewLock("key"));
+        try (Lease same = new InterProcessMutex(client, "/locks/integration/key").acquire()) {
+            server.stop();
+            Soon.await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+            assertThatThrownBy(() -> registry.renewLock("key"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("the connection is lost");
+            server.restart();
+            Soon.await().until(same::isValid);
+            registry.renewLock("key");
+        }
         lock.unlock();
         assertThat(nodes("/locks/integration/key")).isEmpty();
         assertThatThrownBy(() -> registry.renewLock("key")).isInstanceOf(IllegalStateException.class);
