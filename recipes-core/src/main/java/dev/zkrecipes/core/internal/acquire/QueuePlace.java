@@ -140,9 +140,12 @@ final class QueuePlace {
         return session.watches().tellsDeletionOf(node.path()) && isInOrder();
     }
 
-    /** Whether {@link #isStanding} will be true without another request, because our node is about to be watched. */
+    /**
+     * Whether {@link #isStanding} will be true without another request. Only a place that watches its own node is told
+     * so: the node may also be watched for the place behind it.
+     */
     boolean isAboutToStand() {
-        return session.watches().asksForDeletionOf(node.path()) && isInOrder();
+        return ownIsWatched && session.watches().asksForDeletionOf(node.path()) && isInOrder();
     }
 
     boolean isInOrder() {
