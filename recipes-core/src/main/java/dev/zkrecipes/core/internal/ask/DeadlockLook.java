@@ -24,15 +24,16 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * One look whether a waiting request waits for itself. It lists the queues of the request, reads their nodes, and goes
- * on to the queues of what the threads behind these nodes hold, among them its own. It sends a hundred reads at
- * most, one after another, so that a look costs little among the other requests of the session.
+ * One check whether a waiting request waits for itself. It lists the queues of the request, reads their nodes, and goes
+ * on to the queues of the locks that the threads behind these nodes hold, including the request's own thread. It sends
+ * a hundred reads at most, one after another, so that a check adds little to the other requests of the session.
  *
- * <p>What was read is a picture of many moments. So a circle in it is checked by one transaction: if all of its nodes
- * are there at that moment, each of its requests waits for the next, and is not granted before that gives way. Only
- * requests that have timed out, and whose nodes are about to be deleted, can still be taken for waiting.
+ * <p>The reads happen at different moments. So a circle that they show is verified by one transaction: if all of its
+ * nodes exist at that moment, each of its requests waits for the next one, and is not granted before the next one gives
+ * way. Only a request that has timed out, and whose nodes are about to be deleted, can still be mistaken for a waiting
+ * one.
  *
- * <p>If anything goes wrong, nothing is reported, and the next look begins afresh. Used once, on the engine thread.
+ * <p>If anything goes wrong, nothing is reported, and the next check begins afresh. Used once, on the engine thread.
  */
 public final class DeadlockLook {
     private static final int MOST_READS = 100;
@@ -56,7 +57,8 @@ public final class DeadlockLook {
     }
 
     /**
-     * Begins if the request waits in its queues, and returns whether it does. {@code report} is told what is found.
+     * Begins the check if the request waits in its queues, and returns whether it does. {@code report} gets a deadlock
+     * that is found.
      */
     public static boolean begin(Requests requests, AcquireLoop waiting, Consumer<Deadlock> report) {
         if (waiting.waitingNodes().isEmpty()) {
@@ -68,7 +70,10 @@ public final class DeadlockLook {
         return true;
     }
 
-    /** Somebody else may have written the path, so it may be anything. */
+    /**
+     * Has the queue of this node listed, unless it was listed before. Another client may have written the path of the
+     * node, so it may be anything.
+     */
     private void listQueueOf(String node) {
         if (LockPath.isValid(node) && known.add(LockPath.parent(node))) {
             toList.add(LockPath.parent(node));
@@ -118,7 +123,7 @@ public final class DeadlockLook {
     private void judge() {
         graph.through(own, requests.scheduler().wallClock())
                 .ifPresent(circle -> session.check(circle.nodes(), answer -> {
-                    // With another node it would wait for others.
+                    // With other nodes, the request would wait for others.
                     if (answer.isOk() && waiting.waitingNodes().equals(own)) {
                         onFound(circle);
                     }

@@ -23,9 +23,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One question about a lock path, or one change of it, in the session that the client has at the moment. It is
- * answered, or it fails. A lost answer fails it, with one exception: if a server may have refused the client, the
- * request is sent again, because then the server says so.
+ * One query about a lock path, or one change of it, in the current session of the client. It is answered, or it fails.
+ * It fails if its answer is lost, with one exception: if a server may have refused the client, the request is sent
+ * again, because the next answer shows the refusal.
  *
  * <p>Confined to the engine thread, except for {@link #launch} and {@link #await}.
  */
@@ -35,7 +35,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
     private final String subject;
     private final BiConsumer<OneShotRequest<T>, Session> ask;
     private final CompletableFuture<T> result = new CompletableFuture<>();
-    private @Nullable Session asked; // the session in which it was sent; on the engine thread
+    private @Nullable Session asked; // the session in which it was sent; confined to the engine thread
 
     /**
      * {@code subject} names the request in messages, as in "the holders of". {@code ask} sends it; an exception from
@@ -49,17 +49,14 @@ public final class OneShotRequest<T> implements SessionSource.User {
         this.ask = ask;
     }
 
-    /** Begins. The future completes on the engine thread, or with an error when the client ends. */
+    /** Launches the request. The future completes on the engine thread, or with an error when the client ends. */
     public CompletableFuture<T> launch() {
         requests.ask(spec.path(), result);
         requests.scheduler().execute(() -> requests.sessions().request(this));
         return result;
     }
 
-    /**
-     * Launches the request, and lets the calling thread wait for the answer. A request without an answer in time is
-     * withdrawn.
-     */
+    /** Launches the request and waits for the answer. If no answer comes in time, withdraws the request and throws. */
     public T await(Deadline deadline) throws InterruptedException {
         Blocking.requireMayBlock(requests.scheduler());
         Blocking.throwIfInterrupted();
@@ -74,8 +71,8 @@ public final class OneShotRequest<T> implements SessionSource.User {
     }
 
     /**
-     * Lists the path; the list is empty if the path does not exist. Children that only look like nodes of another
-     * kind of lock are not in it. If one of them is such a node, the request fails.
+     * Lists the path; the list is empty if the path does not exist. Children that only look like nodes of another kind
+     * of lock are not in it. If one of them really is such a node, the request fails.
      */
     public void list(Session session, Consumer<ChildrenSnapshot> body) {
         LockGroup group = LockGroup.of(spec);
@@ -97,7 +94,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
         }));
     }
 
-    /** Whether it is answered, has failed, or was withdrawn. */
+    /** Whether the request was answered, has failed, or was withdrawn. */
     boolean isOver() {
         return result.isDone();
     }
@@ -111,8 +108,9 @@ public final class OneShotRequest<T> implements SessionSource.User {
     }
 
     /**
-     * A step got no answer, or a refusal: fails. But if a server may have refused the client, asks again: ZooKeeper's
-     * client may not even have read the refusal, and the next answer shows it.
+     * Fails the request, because a step got no answer or was refused. But if the answer was lost and a server may have
+     * refused the client, sends the request again: ZooKeeper's client may not even have read the refusal, and the next
+     * answer shows it.
      */
     public void fail(String what, Answer<?> answer) {
         Session session = asked;
@@ -123,12 +121,12 @@ public final class OneShotRequest<T> implements SessionSource.User {
         }
     }
 
-    /** Asks the source of sessions once more, a while later: by then there may be another session. */
+    /** Requests a session once more, a while later: by then there may be another one. */
     private void askAgain(Session session) {
         session.later(() -> requests.sessions().request(this));
     }
 
-    /** Fails. {@code ifLost} is what the message says if the answer was lost. */
+    /** Fails the request. {@code ifLost} is what the message says if the answer was lost. */
     public void fail(String what, Answer<?> answer, String ifLost) {
         fail(
                 answer.isUnsettled()
@@ -137,7 +135,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
                         : ZooKeeperErrors.of(spec.path(), what, answer));
     }
 
-    /** Makes a receiver of answers. An exception from it fails the request. */
+    /** Returns a receiver of answers that passes them on. An exception from {@code receiver} fails the request. */
     <A> Consumer<A> guarded(Consumer<A> receiver) {
         return answer -> {
             try {
@@ -158,7 +156,10 @@ public final class OneShotRequest<T> implements SessionSource.User {
         fail(why);
     }
 
-    /** There is no session now. The question is about this moment, so it does not wait for one. */
+    /**
+     * Fails the request, because there is no session now. The query is about this moment, so it does not wait for a
+     * session.
+     */
     @Override
     public void notNow(LockException why) {
         requests.sessions().forget(this);
@@ -171,7 +172,7 @@ public final class OneShotRequest<T> implements SessionSource.User {
             return; // nobody waits for the answer any more
         }
         if (session == asked && !session.isConnected()) {
-            // It was sent in this session and is to be sent again, which takes a connection.
+            // It was already sent in this session and is to be sent again, which requires a connection.
             askAgain(session);
         } else if (!session.isConnected()) {
             fail(requests.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));

@@ -31,17 +31,19 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The participants of a lock at one moment: a list, then the nodes in it. The list shows which nodes hold, so a query
- * for holders reads no other nodes. A query for all reads all, since the label of an owner is in its node.
+ * A query for the participants of a lock at one moment. It lists the path, then reads nodes in the list. The list shows
+ * which nodes hold, so a query for holders reads only these, and those that may hold by an earlier rule. A query for
+ * all participants reads all nodes, because the label of an owner is in its node.
  *
- * <p>Nodes are read one by one: any client may have put any amount of data into a node, and an answer that is too
- * large costs all locks of this client their connection. Only so many reads are under way at a time: what else the
- * session sends, such as the checks of its leases, does not wait behind ten thousand of them.
+ * <p>Each node is read by a request of its own: any client may have put any amount of data into a node, and an answer
+ * that is too large costs all locks of this client their connection. Only a limited number of reads is under way at a
+ * time, so that the other requests of the session, such as the checks of its leases, do not wait behind ten thousand
+ * reads.
  *
  * <p>Used by one request, on the engine thread.
  */
 public final class ParticipantQuery {
-    static final int UNDER_WAY = 100; // reads at a time
+    static final int UNDER_WAY = 100; // reads at the same time
 
     /**
      * A participant, with the content of its node. The content is empty if the node may not be read, or was not read.
@@ -52,9 +54,9 @@ public final class ParticipantQuery {
     private final LockSpec spec;
     private final OneShotRequest<List<Seen>> request;
     private final boolean holdersOnly;
-    private final int most; // nodes to read
-    private final Set<LockNode> maybeHolding = new HashSet<>(); // may hold by an earlier rule
-    private long ruleChangedAt; // the last transaction that wrote the rule
+    private final int most; // maximum number of nodes to read
+    private final Set<LockNode> maybeHolding = new HashSet<>(); // nodes that may hold by an earlier rule
+    private long ruleChangedAt; // zxid of the latest transaction that wrote the rule
     private String place = ""; // see place()
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>(); // answers so far
 
@@ -74,7 +76,7 @@ public final class ParticipantQuery {
         return new ParticipantQuery(requests, spec, false, Integer.MAX_VALUE);
     }
 
-    /** A query for holders that reads no more than {@code most} nodes, the first ones in the queue. */
+    /** Returns a query for holders that reads at most {@code most} nodes, the first ones in the queue. */
     public static ParticipantQuery ofHolders(Requests requests, LockSpec spec, int most) {
         return new ParticipantQuery(requests, spec, true, most);
     }
@@ -83,7 +85,7 @@ public final class ParticipantQuery {
         return request;
     }
 
-    /** Where the first request of this client waits, as in "place 2 of 3, "; empty if none waits. */
+    /** Returns where the first request of this client waits, as in "place 2 of 3, "; empty if none waits. */
     public String place() {
         return place;
     }
@@ -92,12 +94,12 @@ public final class ParticipantQuery {
         LockQueue queue = list.queue(spec);
         List<LockNode> nodes = List.copyOf(queue.nodes()); // a copy: the queue may change before the answers come
         Set<LockNode> holding = queue.holding();
-        // The first node of this session that waits.
+        // The first waiting node of this session.
         int own = Iterables.indexOf(
                 nodes, node -> !holding.contains(node) && session.nodes().has(NodeId.in(node.name())));
         place = own < 0 ? "" : "place " + (own + 1) + " of " + nodes.size() + ", ";
-        // A node that the present rule does not grant may hold by an earlier one, if it came before the rule was
-        // changed. Only the read of the node shows when it came.
+        // A node that the present rule does not grant may hold by an earlier rule, if it was created before the rule
+        // was changed. Only reading the node shows when it was created.
         if (holdersOnly) {
             list.rule(spec.path()).ifPresent(rule -> {
                 ruleChangedAt = rule.stat().getMzxid();
@@ -120,8 +122,8 @@ public final class ParticipantQuery {
     }
 
     /**
-     * Reads one node; its answer sets off the next read. A node that is gone by now, or that may not be read, has an
-     * answer as well; anything else fails the request.
+     * Reads one node; the answer triggers the next read. It is also an answer that the node is gone by now, or that it
+     * may not be read. Anything else fails the request.
      */
     private void readNext(Session session, Iterator<LockNode> next, int count, Runnable last) {
         if (request.isOver() || !next.hasNext()) {
@@ -141,7 +143,10 @@ public final class ParticipantQuery {
         }));
     }
 
-    /** Puts the answers together in the order of the queue. A node that is gone by now takes no position. */
+    /**
+     * Answers the request with the participants in the order of the queue. A node that is gone by now takes no
+     * position.
+     */
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {
         List<Seen> seen = new ArrayList<>();
         int position = 0;
@@ -157,8 +162,8 @@ public final class ParticipantQuery {
     }
 
     /**
-     * Whether the node came after the last change of the rule. Then no earlier rule can have granted it, and the
-     * present rule does not.
+     * Whether a node that the present rule does not grant was created after the latest change of the rule. Then no
+     * earlier rule can have granted it either.
      */
     private boolean cameUnderPresentRule(LockNode node, Answer<Content> answer) {
         return maybeHolding.contains(node)

@@ -35,7 +35,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the owner of one node to give it back, from the request to its end.
+ * Asks the owner of one node to give it back, and follows that request to its end.
  *
  * <pre>
  * SEEKING    waits for a session
@@ -52,9 +52,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again. The end
  * of the session leads to SEEKING, and from there to the step that is due.
  *
- * <p>The mark has an id, so that it is written once, however many attempts that takes. The node that was marked is
- * known by its czxid, so that a deletion does not hit a later node of the same name. Should that node come between
- * the read and the deletion, its version tells it apart: a marked node was written to, a new one was not.
+ * <p>The mark has an id, so that it is written once, however many attempts that takes. The marked node is identified by
+ * its czxid, so that a deletion does not hit a later node of the same name. If such a node is created between the read
+ * and the deletion, its version distinguishes it: a marked node was written to, a new one was not.
  *
  * <p>Confined to the engine thread, except for the methods that its requester calls.
  */
@@ -75,16 +75,16 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     private final CompletableFuture<RevocationOutcome> outcome = new CompletableFuture<>();
     private final CompletableFuture<RevocationOutcome> told; // a copy for the application, completed as a callback
 
-    private @Nullable Content seen; // what the caller has read; good for one attempt
-    private @Nullable Timer grace; // until the lease may be broken
+    private @Nullable Content seen; // what the caller has read; used for one attempt
+    private @Nullable Timer grace; // fires when the lease may be broken
     private Runnable unsubscribe = () -> {};
     private boolean graceOver;
     private boolean maybeDeleted; // whether a deletion of ours may have taken effect
-    private long markedCzxid; // of the marked node; 0 before it is marked
+    private long markedCzxid; // czxid of the marked node; 0 before it is marked
 
     /**
-     * {@code seen} is the content of the node as the caller has read it. The mark is written on it if the node has
-     * not changed since; otherwise the node is read again.
+     * {@code seen} is the content of the node as the caller has read it. The mark is based on this content if the node
+     * has not changed since; otherwise the node is read again.
      */
     public RevocationTask(
             Requests requests,
@@ -101,9 +101,9 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         this.told = Completion.copy(outcome, callbacks::run);
     }
 
-    // ---- What its requester does, on any thread.
+    // ---- For the requester, on any thread.
 
-    /** Begins, on the engine thread. Throws if the client has ended. */
+    /** Begins the task on the engine thread. Throws if the client has ended. */
     public void launch() {
         if (!requests.enter(this)) {
             throw requests.closedFor(lockPath());
@@ -116,8 +116,8 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     }
 
     /**
-     * Completes on the engine thread when the node is marked or known to be gone; fails if the task fails before
-     * that.
+     * Returns a future that completes on the engine thread when the node is marked or known to be gone; it fails if the
+     * task fails before that.
      */
     public CompletableFuture<Boolean> asked() {
         return asked;
@@ -181,11 +181,14 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     // ---- Marking, and breaking after the grace.
 
-    /** Reads the node, and writes what is due. The content that the caller has read saves the first read. */
+    /**
+     * Reads the node, then marks or deletes it, whichever is due. The content that the caller has read saves the first
+     * read.
+     */
     private void write() {
         become(Step.WRITING);
         Content known = seen;
-        seen = null; // good for one attempt
+        seen = null; // used for one attempt
         if (known != null) {
             write(known);
             return;
@@ -199,7 +202,10 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }));
     }
 
-    /** Marks the node, or deletes it if it is marked. Another node of the same name means that the holder's is gone. */
+    /**
+     * Marks the node, or deletes it if it is marked. Another node of the same name means that the holder's node is
+     * gone.
+     */
     private void write(Content content) {
         Stat stat = content.stat();
         boolean isOther = markedCzxid == 0
@@ -221,7 +227,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     private void delete(int version) {
         boolean maybeBefore = maybeDeleted;
-        maybeDeleted = true; // until an answer says that it is not
+        maybeDeleted = true; // until an answer says that it was not
         send(
                 Op.delete(nodePath, version),
                 "delete",
@@ -230,8 +236,8 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     }
 
     /**
-     * Sends a write that takes effect only if the node has the version that was read. If it has another one, it is
-     * {@code undone}, and a new read shows what is there now, if anything is.
+     * Sends a write that takes effect only if the node has the version that was read. If the node has another version
+     * or is gone, runs {@code undone}, and reads the node again.
      */
     private void send(Op operation, String what, Runnable done, Runnable undone) {
         session().zk().multi(List.of(operation), inThisState(answer -> {
@@ -246,11 +252,11 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }));
     }
 
-    /** The holder is asked: the grace begins, and the node is followed. */
+    /** Called when the node is marked: the grace begins, and the node is watched. */
     private void onMarked(Stat stat) {
         markedCzxid = stat.getCzxid();
         resetPace();
-        // A deadline is bounded by what a timer can count. The grace need not be.
+        // A deadline is limited to what a timer can measure. The grace may be longer.
         grace = request.grace()
                 .map(time -> Deadline.after(time, requests.scheduler()).remainingNanos())
                 .map(left -> requests.scheduler().schedule(Duration.ofNanos(left), () -> guard(this::onGraceOver)))
@@ -261,7 +267,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
 
     // ---- Following.
 
-    /** Watches the node until it is gone or the grace is over. The registry of watches sees to disconnects. */
+    /** Watches the node until it is gone or the grace has elapsed. The registry of watches handles disconnects. */
     private void follow() {
         become(Step.WAITING);
         WatchRegistry watches = session().watches();
@@ -280,12 +286,15 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
     /** Called by the watch, and for any answer that shows that the node is gone. */
     @Override
     public void onGone(String path) {
-        if (!isIn(Step.WRITING)) { // otherwise our own deletion may be the reason, and its answer tells
+        if (!isIn(Step.WRITING)) { // otherwise our own deletion may be the reason, and its answer shows that
             endAsGone();
         }
     }
 
-    /** The node is gone. If a deletion of ours got no answer, it may be the reason, so the lease counts as broken. */
+    /**
+     * Ends the task because the node is gone. If a deletion of ours got no answer, it may be the reason, so the lease
+     * counts as broken.
+     */
     private void endAsGone() {
         RevocationOutcome how = markedCzxid == 0
                 ? RevocationOutcome.GONE_ALREADY
@@ -306,7 +315,7 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         }
     }
 
-    /** A step got no answer, or a refusal: continues after a pause, or ends. */
+    /** Called when a step got no answer or was refused. Continues after a pause, or ends the task. */
     private void onTrouble(String what, Answer<?> answer) {
         if (answer.code() == Code.NONODE) {
             endAsGone();

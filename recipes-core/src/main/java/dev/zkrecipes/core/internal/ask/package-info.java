@@ -2,8 +2,9 @@
 // Copyright the zkrecipes authors
 
 /**
- * Questions about a queue, and requests to its holders, by a client that does not enter the queue itself: who holds
- * and who waits, and asking a holder to give its lock back.
+ * Queries of a queue, and requests to its holders, by a client that does not enter the queue itself: who holds the lock
+ * and who waits for it, and asking a holder to give the lock back. The check of waiting requests for deadlocks is here,
+ * too.
  */
 @NullMarked
 package dev.zkrecipes.core.internal.ask;

@@ -40,8 +40,8 @@ public final class CounterReset {
     }
 
     /**
-     * Sends the reset. The same {@code multi} deletes the {@code leaving} nodes, which are ours. {@code done} gets
-     * OK, or the reason why nothing was changed, or a code that leaves open what has happened.
+     * Sends the reset. The same {@code multi} deletes the {@code leaving} nodes, which are ours. {@code done} gets OK,
+     * or a code that says why nothing was changed, or a code that leaves the outcome open.
      */
     public void send(List<OwnNode> leaving, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
@@ -49,7 +49,7 @@ public final class CounterReset {
             return;
         }
         session.zk().read(path, content -> {
-            if (content.isOk()) { // a failure may carry a value as well, but not what the path holds
+            if (content.isOk()) { // a failed answer may carry a value, too, but not the path's data
                 session.zk().acl(path, access -> send(content.value(), access, leaving, done));
             } else {
                 done.accept(content);
@@ -78,16 +78,16 @@ public final class CounterReset {
     }
 
     /**
-     * Whether the server hides the digest of this entry, as it does from clients without ADMIN rights. A path that
-     * was recreated with the hidden form would let nobody in.
+     * Whether the server hides the digest of this entry, as it does from clients without ADMIN rights. A path that was
+     * recreated with the masked digest would let nobody in.
      */
     private static boolean isMasked(ACL acl) {
         return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
     }
 
     /**
-     * The error for a request whose number is not granted any more while {@code others} are below the path. Lock
-     * nodes leave by themselves, but somebody has to remove any other node.
+     * Returns the error for a request whose sequence number is past the limit up to which locks are granted, while
+     * {@code others} exist below the path. Lock nodes go away by themselves, but somebody has to remove any other node.
      */
     public static LockLimitException refusedFor(String path, List<String> others) {
         return others.stream()
@@ -99,8 +99,8 @@ public final class CounterReset {
     }
 
     /**
-     * The error for a request whose sequence number is past the limit up to which locks are granted, when ZooKeeper has
-     * refused to reset the counter.
+     * Returns the error for a request whose sequence number is past the limit up to which locks are granted, after
+     * ZooKeeper has refused to reset the counter.
      */
     public static LockLimitException refused(String path, Code code) {
         if (code == Code.NOTEMPTY) {

@@ -22,18 +22,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a request that is over may have left on the server: its node or, if the node was never created, containers
- * that were created for it. {@link NodeCleaner} shows the states and what leads from one to the next. Confined to the
- * engine thread.
+ * What an ended request may have left on the server: its node or, if the node was never created, containers that were
+ * created for it. {@link NodeCleaner} shows the states and the transitions between them. Confined to the engine thread.
  *
  * <ul>
- *   <li>A node that was created is deleted. ZooKeeper checks the rights before it looks for the node, so it may
- *       refuse to delete a node that does not exist. After a refusal, a read tells whether the node is there.
- *   <li>If the create got no answer, the node is looked for behind a committed write, and twice more much later, see
- *       {@link NodeCleaner#missed}. If the node's session has ended here, the search is repeated once the server must
- *       have ended that session, too, and after that the node cannot exist.
- *   <li>ZooKeeper never removes a container that never had a child. So a container that was created, or may have
- *       been, is deleted unless somebody uses it.
+ *   <li>A created node is deleted. ZooKeeper checks the rights before it looks for the node, so it may refuse to delete
+ *       a node that does not exist. After a refusal, a read shows whether the node exists.
+ *   <li>If the create got no answer, the node is searched for after a committed write, and twice more much later, see
+ *       {@link NodeCleaner#missed}. If the node's session has ended in this client, the search is repeated at a time
+ *       when the server must have ended that session, too. After that the node cannot exist.
+ *   <li>ZooKeeper never removes a container that never had a child. So a container that was created, or may have been,
+ *       is deleted unless somebody uses it.
  * </ul>
  */
 final class Leftover {
@@ -42,7 +41,7 @@ final class Leftover {
     /** What a leftover waits for; nothing once it is {@code GONE}. */
     enum State {
         UNANSWERED, // the answer to its create
-        READY, // room: only a limited number of deletions is under way
+        READY, // room: the number of deletions under way is limited
         OFFLINE, // a connected session
         SENT, // the answer to its deletion
         SOUGHT, // the list that shows whether its node exists
@@ -56,9 +55,9 @@ final class Leftover {
     private final NodeCleaner cleaner;
     private State state = State.UNANSWERED;
     private @Nullable Session sentIn; // the session of the last deletion
-    private @Nullable Timer timer; // while it is resting
-    private int pauses; // how many there were because an answer was missing
-    private @Nullable Code refusal; // the first one, if the deletion was refused
+    private @Nullable Timer timer; // set while it is resting
+    private int pauses; // number of pauses because an answer was missing
+    private @Nullable Code refusal; // the first refusal of the deletion, if any
     private int refusals;
 
     /** {@code gone} completes once nothing is left; exceptionally as soon as ZooKeeper refuses the deletion. */
@@ -68,23 +67,24 @@ final class Leftover {
         this.gone = gone;
     }
 
-    // ---- Questions.
+    // ---- Queries.
 
-    /** Whether a request about it was sent and not answered yet. */
+    /** Whether a request for it was sent and is not answered yet. */
     boolean isUnderWay() {
         return state == State.SENT || state == State.SOUGHT;
     }
 
     /**
      * Whether its deletion was sent in this session, and nothing suggests that it will fail. Then the node is gone
-     * before the server comes to anything that the session sends next.
+     * before the server processes anything that the session sends later.
      */
     boolean isAheadIn(Session session) {
         return state == State.SENT && sentIn == session && refusal == null && node.existence() == Existence.CREATED;
     }
 
     /**
-     * Why the node cannot be deleted; empty if that was not refused. Each call makes a new exception for its caller.
+     * Returns why the node cannot be deleted; empty if the deletion was not refused. Each call creates a new exception
+     * for its caller.
      */
     Optional<LockException> refusal() {
         return Optional.ofNullable(refusal)
@@ -95,15 +95,15 @@ final class Leftover {
     }
 
     /**
-     * Whether something of it remains when this session is closed, which deletes the session's nodes, but no
-     * container.
+     * Whether something of it remains once this session is closed, which deletes the session's nodes, but no
+     * containers.
      */
     boolean outlives(Session session) {
         boolean leavesContainers = node.existence() == Existence.ABSENT || isToBeFound();
         return node.session() != session || (leavesContainers && hasContainers());
     }
 
-    /** Whether nobody knows if the node exists, so that it has to be looked for. */
+    /** Whether the node has to be searched for, because it is not known whether it exists. */
     private boolean isToBeFound() {
         return node.existence() == Existence.UNKNOWN || node.existence() == Existence.MISSING;
     }
@@ -116,7 +116,8 @@ final class Leftover {
     // ---- Sending.
 
     /**
-     * Sends the deletion, or waits for room. A node that must first be looked for never waits: one list serves all.
+     * Sends the deletion, or waits for room. A node that must first be searched for never waits for room, because one
+     * list serves all such nodes.
      */
     void begin() {
         if (node.existence() == Existence.IN_FLIGHT) {
@@ -129,8 +130,8 @@ final class Leftover {
     }
 
     /**
-     * Sends the deletion now if it only waits for room, or for the end of a pause. Without a connection there is
-     * nothing to hurry: the deletion is sent as soon as there is one.
+     * Sends the deletion now if it only waits for room, or for the end of a pause. Without a connection, the deletion
+     * is sent as soon as there is one.
      */
     void hurry() {
         if (state == State.READY || state == State.RESTING) {
@@ -139,7 +140,8 @@ final class Leftover {
     }
 
     /**
-     * The node at this path is gone. If it is this node, the deletion need not rest: the server will confirm it now.
+     * Called when the node at this path is gone. If it is this node, sends the deletion without waiting any longer,
+     * because the server will confirm it now.
      */
     void onNodeGone(String nodePath) {
         if (!isUnderWay()
@@ -175,7 +177,7 @@ final class Leftover {
         }
     }
 
-    /** Notes that the deletion is being sent in this session. */
+    /** Records that the deletion is being sent in this session. */
     void isSentIn(Session session) {
         sentIn = session;
         become(State.SENT);
@@ -191,7 +193,7 @@ final class Leftover {
         timer = pause.apply(this::begin);
     }
 
-    /** Moves to another state. The cleaner keeps the leftovers by their states. */
+    /** Moves to another state. The cleaner keeps the leftovers by state. */
     private void become(State next) {
         if (timer != null) {
             timer.cancel();
@@ -204,7 +206,8 @@ final class Leftover {
     // ---- The answers.
 
     /**
-     * Goes on after an answer, unless the client was closed meanwhile. There may be room for another deletion now.
+     * Runs {@code next} after an answer, unless the client was closed meanwhile. Then there may be room for another
+     * deletion.
      */
     void then(Runnable next) {
         if (isUnderWay()) {
@@ -213,7 +216,7 @@ final class Leftover {
         cleaner.pump();
     }
 
-    /** Nothing is left, or nothing that this client can delete. */
+    /** Ends this leftover: nothing remains, or nothing that this client can delete. */
     void finish() {
         if (state == State.GONE) {
             return;
@@ -227,18 +230,21 @@ final class Leftover {
         gone.complete(null);
     }
 
-    /** The node is not there now, but may still appear: the cleaner looks for it again much later. */
+    /** Ends this leftover, although the node may still appear: the cleaner searches for it again much later. */
     private void miss() {
         cleaner.missed(node);
         finish();
     }
 
-    /** There was no answer, so everything is asked again after a pause. */
+    /** Begins again after a pause, because there was no answer. */
     private void retry() {
         rest(task -> cleaner.pauses.begin(pauses++, task));
     }
 
-    /** ZooKeeper refuses the deletion. This is reported once, and tried again in turns until the node is gone. */
+    /**
+     * Called when ZooKeeper refuses the deletion. The refusal is reported once. The deletion is repeated in turns until
+     * the node is gone.
+     */
     private void refuse(Code code) {
         become(State.REFUSED);
         if (refusal == null) {
@@ -261,8 +267,9 @@ final class Leftover {
     }
 
     /**
-     * The deletion was answered. After refused credentials the node goes with its session, so there is only the end
-     * of that session to wait for. After any other refusal a read tells whether the node exists.
+     * Called when the deletion was answered. If the credentials were refused, the server deletes the node with its
+     * session, so this only waits for the end of that session. After any other refusal a read shows whether the node
+     * exists.
      */
     private void onDeleted(Session in, Answer<?> answer) {
         if (answer.isOk() || answer.code() == Code.NONODE) {
@@ -281,10 +288,10 @@ final class Leftover {
     }
 
     /**
-     * Whether the request has to be sent again, because it got no answer. So it is if credentials were refused while
-     * the node's session still lives here: either the end of that session is on its way to us, or the request was
-     * sent in another session, whose credentials are wrong. The server deletes the node when it ends the node's
-     * session.
+     * Whether the request has to be sent again. That is so if it got no answer, and also if credentials were refused
+     * while the node's session is still alive in this client: either the end of that session is on its way to us, or
+     * the request was sent in another session, whose credentials are wrong. The server deletes the node when it ends
+     * the node's session.
      */
     private boolean isToBeRepeated(Answer<?> answer) {
         return answer.isUnsettled()
@@ -292,8 +299,8 @@ final class Leftover {
     }
 
     /**
-     * Looks for the node in a list that is read after a committed write. Such a list also shows what earlier requests
-     * have done whose answers were lost.
+     * Searches for the node in a list that is read after a committed write. Such a list also shows the effects of
+     * earlier requests whose answers were lost.
      */
     private void lookForNode(Session in) {
         become(State.SOUGHT);
@@ -303,7 +310,7 @@ final class Leftover {
                     list.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
             if (found.isPresent()) {
                 node.created(found.get(), 0);
-                node.count(); // a node that was missing is no longer counted among those of its session
+                node.count(); // a missing node no longer counts among those of its session
                 then(() -> {
                     cleaner.onFound(node);
                     begin();
@@ -329,7 +336,7 @@ final class Leftover {
         }
     }
 
-    /** Stops the creation of the path, and deletes the containers that may have been created without a child. */
+    /** Stops the creation of the path, and deletes the containers that were created and may have no child. */
     private void deleteContainers(Session in, Runnable next) {
         node.parents()
                 .ifPresentOrElse(

@@ -28,8 +28,8 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here. Each node
- * is a {@link Leftover}, with these states and what leads from one to the next:
+ * Deletes nodes until a server confirms that they are gone. It gets the nodes of released holds and of abandoned
+ * requests. Each node is a {@link Leftover}, with these states and transitions:
  *
  * <pre>
  *   UNANSWERED -- the answer to its create --+
@@ -43,15 +43,16 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <ul>
- *   <li>A deletion is sent in the node's own session while that lives, and after that in the client's next session. A
- *       session that has ended here may live on at the server, where its nodes would block everybody.
- *   <li>At most {@value #WINDOW} deletions are under way at a time. A node that has to be looked for does not count
- *       among them before it is found, so that one list serves all nodes that wait for a connection.
- *   <li>A node that may exist is looked for until it is known to be gone, even if its create was not answered.
- *   <li>A deletion that ZooKeeper refuses is reported at once, to those who wait for it and in the log. It is
- *       repeated until the node is gone, because the rights may change, another client may delete the node, or its
- *       session may end. The right to delete belongs to the path, so the refused deletions on one path take turns, at
- *       growing intervals. When one of these nodes is gone, the next deletion follows at once.
+ *   <li>A deletion is sent in the node's own session while that session is alive, and after that in the client's next
+ *       session. A session that has ended in this client may still be alive at the server, where its nodes would block
+ *       everybody.
+ *   <li>At most {@value #WINDOW} deletions are under way at a time. A node that has to be searched for does not count
+ *       among them until it is found, so that one list serves all nodes that wait for a connection.
+ *   <li>A node that may exist is searched for until it is known to be gone, even if its create was not answered.
+ *   <li>If ZooKeeper refuses a deletion, the refusal is reported at once, to those who wait for the deletion and in the
+ *       log. The deletion is repeated until the node is gone, because the rights may change, another client may delete
+ *       the node, or its session may end. The right to delete belongs to the path, so the refused deletions on one path
+ *       take turns, at growing intervals. When one of these nodes is gone, the next deletion follows at once.
  * </ul>
  *
  * <p>Confined to the engine thread.
@@ -60,15 +61,15 @@ public final class NodeCleaner implements SessionSource.User {
     private static final int WINDOW = 100; // deletions under way at a time
 
     /**
-     * How often the rest before the next turn of a refused deletion doubles. The first rest is a request time-out.
+     * How often the pause before the next turn of a refused deletion can double. The first pause is a request time-out.
      */
     private static final int MOST_DOUBLINGS = 4;
 
     /**
-     * When a node that was missed is looked for again, in halves of the session time-out; see {@link #missed}. The
-     * last look comes after six time-outs. A time-out is two ticks or more, and the leader drops a server from which
-     * it has heard nothing for {@code syncLimit} ticks. With a limit of ten, twice the usual one, that takes five
-     * time-outs at most.
+     * The delays before a missed node is searched for again, in halves of the session time-out; see {@link #missed}.
+     * The last search follows six time-outs after the one before it. A time-out is two ticks or more, and the leader
+     * drops a server from which it has heard nothing for {@code syncLimit} ticks. With a limit of ten, twice the usual
+     * one, that takes five time-outs at most.
      */
     private static final List<Integer> NEXT_LOOKS = List.of(3, 12);
 
@@ -77,18 +78,18 @@ public final class NodeCleaner implements SessionSource.User {
     private final SessionSource sessions;
     private final Supplier<Duration> requestTimeout;
     private final Map<String, Map<OwnNode, Leftover>> pending = new HashMap<>(); // by lock path, the oldest first
-    private final Map<State, Set<Leftover>> byState = new EnumMap<>(State.class); // in the order in which they came
+    private final Map<State, Set<Leftover>> byState = new EnumMap<>(State.class); // in the order of their arrival
     private final Set<Leftover> ready = in(State.READY);
     private final Set<Leftover> sent = in(State.SENT);
     private final Map<String, Set<Leftover>> refused = new HashMap<>(); // by lock path, in the order of their turns
-    private final Map<String, Boolean> resets = new HashMap<>(); // paths reset lately; whether a node left since
-    private @Nullable Session successor; // in which nodes of ended sessions are deleted
-    private boolean seeking; // whether a successor was asked for
+    private final Map<String, Boolean> resets = new HashMap<>(); // recently reset paths; whether a node left since
+    private @Nullable Session successor; // the session to delete nodes of ended sessions in
+    private boolean seeking; // whether a successor was requested
     private boolean abandoned; // whether the client is closed
 
     /**
-     * {@code pauses} is the pace of deletions that get no answer. {@code requestTimeout} is the first rest of a
-     * deletion that was refused.
+     * {@code pauses} sets the pace of deletions that get no answer. {@code requestTimeout} is the first pause of a
+     * refused deletion.
      */
     public NodeCleaner(
             EngineScheduler scheduler, Pauses pauses, SessionSource sessions, Supplier<Duration> requestTimeout) {
@@ -101,10 +102,11 @@ public final class NodeCleaner implements SessionSource.User {
     // ---- For other classes.
 
     /**
-     * Ensures that these nodes, which are all of one session, are deleted. Returns a future for each, which completes
-     * once the node is gone. Several nodes are deleted by one {@code multi} if all of them exist; otherwise each is
-     * deleted by itself. A node whose create is not answered yet is deleted as soon as the answer is there. If a node
-     * was alone on a path with an old counter, the counter is reset once the node is gone, unless another has come.
+     * Ensures that these nodes, which all belong to one session, are deleted. Returns a future for each, which
+     * completes once the node is gone. Several nodes are deleted by one {@code multi} if all of them exist; otherwise
+     * each is deleted by itself. A node whose create is not answered yet is deleted as soon as the answer arrives. If a
+     * node was alone on a path with an old counter, the counter is reset once the node is gone, unless another node was
+     * created meanwhile.
      */
     @CanIgnoreReturnValue
     public List<CompletableFuture<Void>> discard(List<OwnNode> nodes) {
@@ -119,7 +121,10 @@ public final class NodeCleaner implements SessionSource.User {
         return leftovers.stream().map(leftover -> leftover.gone).toList();
     }
 
-    /** Deletes one node. {@code gone} completes once it is gone; exceptionally as soon as ZooKeeper refuses that. */
+    /**
+     * Deletes one node. {@code gone} completes once it is gone; exceptionally as soon as ZooKeeper refuses the
+     * deletion.
+     */
     public void discard(OwnNode node, CompletableFuture<Void> gone) {
         added(node, gone).begin();
     }
@@ -135,7 +140,8 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * Deletes all or none by one {@code multi}. If one node is gone already, it fails, and each is deleted by itself.
+     * Deletes all or none of them by one {@code multi}. If a node is already gone, the {@code multi} fails, and each
+     * node is deleted by itself.
      */
     private void deleteTogether(List<Leftover> leftovers) {
         Session session = leftovers.get(0).node.session();
@@ -151,11 +157,11 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * This node was looked for behind a committed write, and was not there. The write comes after the create, with
-     * one exception: the client has come back to the server that it had lost, while a thread of that server stands
-     * still with the create in its hands. Only time settles that. So the node is looked for again after the time in
-     * which the session would have ended without the client. It is looked for a last time when even a server that was
-     * also cut off from the others must have passed on the create, or have lost it.
+     * Called when this node was searched for after a committed write, and was not found. That write comes after the
+     * create, with one exception: the client has reconnected to the server that it had lost, while a thread of that
+     * server is paused before it has processed the create. Only time settles that. So the node is searched for again
+     * after the time in which the session would have expired without the client. It is searched for a last time when
+     * even a server that was also cut off from the others must have forwarded the create, or have lost it.
      */
     public void missed(OwnNode node) {
         int looks = node.noteMissing();
@@ -170,7 +176,7 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** Looks for a missing node again, unless it was found meanwhile, or is being looked for. */
+    /** Searches for a missing node again, unless it was found meanwhile, or is already being searched for. */
     private void lookFor(OwnNode node) {
         if (node.existence() == OwnNode.Existence.MISSING
                 && !onPath(node.lockPath()).containsKey(node)) {
@@ -178,30 +184,34 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** A node of ours is gone. If its deletion rests after a refusal, there is no reason to rest any longer. */
+    /**
+     * Called when a node of ours is gone. If its deletion is resting after a refusal, there is no reason to rest any
+     * longer.
+     */
     public void onNodeGone(String nodePath) {
         List.copyOf(onPath(LockPath.parent(nodePath)).values()).forEach(leftover -> leftover.onNodeGone(nodePath));
     }
 
     /** Sends the postponed deletions on these paths now, so that no client queues behind its own abandoned node. */
     public void flush(List<String> lockPaths) {
-        if (hasPostponed()) { // usually nothing is, and a thousand requests need not look through their paths
+        if (hasPostponed()) { // usually there are none, and a thousand requests need not search their paths
             lockPaths.forEach(path -> List.copyOf(onPath(path).values()).forEach(Leftover::hurry));
         }
     }
 
-    /** A session was connected, or has ended. Deletions that waited for either continue. */
+    /** Called when a session was connected or has ended. Continues the deletions that waited for this. */
     public void wake() {
         for (Leftover leftover : List.copyOf(in(State.OFFLINE))) {
-            if (in(State.OFFLINE).contains(leftover)) { // unless an earlier one has changed that
+            if (in(State.OFFLINE).contains(leftover)) { // unless an earlier begin() has changed that
                 leftover.begin();
             }
         }
     }
 
     /**
-     * The names of the nodes whose deletion was sent in this session, and is not answered yet: it comes before
-     * anything that the session sends next. Nodes that ZooKeeper has refused to delete before are not among them.
+     * Returns the names of the nodes whose deletion was sent in this session and is not answered yet. The server
+     * carries it out before anything that the session sends later. Nodes that ZooKeeper has refused to delete before
+     * are not included.
      */
     public Set<String> leaving(String lockPath, Session session) {
         return onPath(lockPath).values().stream()
@@ -211,14 +221,14 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * Why a node of ours on this path cannot be deleted; empty if there is no such node. A later request would wait
-     * behind that node, and never learn why.
+     * Returns why a node of ours on this path cannot be deleted; empty if there is no such node. Otherwise a later
+     * request would wait behind that node and never learn why.
      */
     public Optional<LockException> refusalOn(String lockPath) {
         if (!isRefusedOn(lockPath)) {
             return Optional.empty();
         }
-        return onPath(lockPath).values().stream() // the oldest first, whichever has its turn
+        return onPath(lockPath).values().stream() // the oldest first, regardless of turns
                 .flatMap(leftover -> leftover.refusal().stream())
                 .findFirst();
     }
@@ -228,14 +238,17 @@ public final class NodeCleaner implements SessionSource.User {
         return all().stream().anyMatch(leftover -> closing.stream().allMatch(leftover::outlives));
     }
 
-    /** Completes once each node that is known now is gone, or was refused; never exceptionally. */
+    /**
+     * Returns a future that completes once each node that is known now is gone, or its deletion was refused; never
+     * exceptionally.
+     */
     public CompletableFuture<Void> idle() {
         return CompletableFuture.allOf(
                         all().stream().map(leftover -> leftover.gone).toArray(CompletableFuture<?>[]::new))
                 .exceptionally(refusal -> null);
     }
 
-    /** The client is closed. From now on only the end of its sessions deletes nodes. */
+    /** Gives up all deletions, because the client is closed. From now on only the end of its sessions deletes nodes. */
     public void abandonAll() {
         abandoned = true;
         all().forEach(Leftover::finish);
@@ -255,7 +268,7 @@ public final class NodeCleaner implements SessionSource.User {
 
     // ---- Room and sessions.
 
-    /** A leftover moves from one state to another. */
+    /** Called when a leftover moves from one state to another. */
     void onMove(Leftover leftover, State from, State to) {
         in(from).remove(leftover);
         if (to != State.GONE) {
@@ -263,7 +276,7 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** The leftovers that are in this state. */
+    /** Returns the leftovers that are in this state. */
     private Set<Leftover> in(State state) {
         return byState.computeIfAbsent(state, first -> new LinkedHashSet<>());
     }
@@ -284,14 +297,17 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** The session in which to delete the node. It may be disconnected. Null if no session is known. */
+    /**
+     * Returns the session in which to delete the node; null if no session is known. The session may be disconnected.
+     */
     @Nullable
     Session sessionFor(OwnNode node) {
         return node.session().isEnded() ? successor : node.session();
     }
 
     /**
-     * Asks for another session if the node's own has ended. The answer wakes what waits, and may come in this call.
+     * Requests another session if the node's own has ended. The answer wakes the waiting deletions, and may come during
+     * this call.
      */
     void seekSessionFor(OwnNode node) {
         if (node.session().isEnded() && !seeking) {
@@ -309,7 +325,7 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** For messages: the path of any node that waits for a session. */
+    /** Returns the path of any node that waits for a session; it appears in messages. */
     @Override
     public String lockPath() {
         return in(State.OFFLINE).stream()
@@ -318,7 +334,10 @@ public final class NodeCleaner implements SessionSource.User {
                 .orElse("/");
     }
 
-    /** There is no session left in which to delete. The server deletes each node when it ends the node's session. */
+    /**
+     * Called when no session is left in which to delete nodes. The server deletes each node when it ends the node's
+     * session.
+     */
     @Override
     public void unavailable(LockException why) {
         seeking = false;
@@ -330,8 +349,8 @@ public final class NodeCleaner implements SessionSource.User {
     // ---- After an answer.
 
     /**
-     * A node was found. Those that were created by the same {@code multi} exist as well, so any of them that was
-     * looked for a moment too early, and missed, is looked for again.
+     * Called when a node was found. The nodes that were created by the same {@code multi} exist as well, so any of them
+     * that was searched for a moment too early, and missed, is searched for again.
      */
     void onFound(OwnNode node) {
         node.createdTogether().forEach(this::lookFor);
@@ -342,8 +361,9 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * The deletion was refused, for the first time or in its turn. It goes to the end of the turns on its path. If no
-     * other turn is pending, the next one follows after a rest, which grows with the refusals of this leftover.
+     * Called when the deletion was refused, for the first time or in its turn. Moves the leftover to the end of the
+     * turns on its path. If no other turn is pending, the next one follows after a pause, which grows with the number
+     * of refusals of this leftover.
      */
     void onRefused(Leftover leftover, int times) {
         Set<Leftover> turns = refused.computeIfAbsent(leftover.node.lockPath(), path -> new LinkedHashSet<>());
@@ -361,7 +381,8 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * Nothing of it is left. If it had its turn among refused deletions, the next may succeed, too, and follows now.
+     * Called when nothing is left to delete. If the leftover had its turn among refused deletions, the next deletion
+     * may succeed, too, and follows now.
      */
     void onGone(Leftover leftover) {
         OwnNode node = leftover.node;
@@ -390,8 +411,8 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * Resets the counter of a path, unless somebody is there. On a path in use that fails, so it is tried once in T/6
-     * at most. If another node has left meanwhile, it is tried again after that time.
+     * Resets the counter of a path, unless the path is in use. The reset of a path in use fails, so it is tried at most
+     * once in a sixth of the session time-out. If another node has left meanwhile, it is tried again after that time.
      */
     private void resetCounter(OwnNode last) {
         String path = last.lockPath();

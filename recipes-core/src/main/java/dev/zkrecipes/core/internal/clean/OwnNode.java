@@ -19,11 +19,11 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's node in the queue of a lock, and what is known of its existence. It belongs to one session for good,
- * and its name has an id that no other node ever has. A request that queues again does so with a new node, so a
- * deletion that is carried out late only ever hits the node that it was meant for.
+ * One request's node in the queue of a lock, and what is known about its existence. It always belongs to the same
+ * session, and its name has an id that no other node ever has. A request that queues again does so with a new node, so
+ * a late deletion can only hit the node that it was meant for.
  *
- * <p>Confined to the engine thread, except for what never changes.
+ * <p>Confined to the engine thread, except for its final fields.
  */
 public final class OwnNode {
     /** From this number on, a holder that saw no other node resets the path's counter when it leaves. */
@@ -37,38 +37,41 @@ public final class OwnNode {
 
     private static final long FIRST_UNUSABLE_CZXID = 1L << 52; // its token would be negative
 
-    /** What is known of the node. One that was {@code CREATED} may have been deleted since, and cannot come back. */
+    /**
+     * What is known about the node. A node that is {@code CREATED} may have been deleted since. Then it comes back only
+     * if its create was {@linkplain #sentAgain sent again}.
+     */
     public enum Existence {
         /** The create was sent and not yet answered. */
         IN_FLIGHT,
         /** The answer was lost: the node may exist now, later, or never. */
         UNKNOWN,
         /**
-         * The node was looked for behind a committed write, and was not there. Only a server that stood still or was
-         * cut off can still create it.
+         * The node was searched for after a committed write, and was not found. Only a server that was paused or cut
+         * off can still create it.
          */
         MISSING,
-        /** The server said that it made the node. */
+        /** The server has shown that the node was created. */
         CREATED,
-        /** The node was never made and never will be. */
+        /** The node was never created and never will be. */
         ABSENT
     }
 
     private final Session session;
     private final String lockPath;
-    private final String id; // the start of its name, which tells it from the nodes of all other requests
+    private final String id; // the start of its name, which distinguishes it from the nodes of all other requests
     private final String prefix;
-    private final boolean numberIsGiven; // rather than made by ZooKeeper
+    private final boolean numberIsGiven; // rather than assigned by ZooKeeper
     private Existence existence = Existence.IN_FLIGHT;
-    private @Nullable String path; // once it is known to exist
-    private long czxid; // the id of the transaction that created it; 0 as long as that is not known
+    private @Nullable String path; // null until it is known to exist
+    private long czxid; // the id of the transaction that created it; 0 while it is not known
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
-    private @Nullable ParentMaker parents; // the maker of the lock's path, if that was missing
+    private @Nullable ParentMaker parents; // the maker of the lock's path, if the path was missing
     private List<OwnNode> createdTogether = List.of(); // the nodes of one multi, which all exist if one does
-    private boolean mayBeMadeTwice; // whether it may appear once more after it was deleted
-    private int counted; // the bytes that were added to the session's nodes for it
-    private int looks; // how often it was looked for and was not there
+    private boolean mayBeMadeTwice; // whether it may appear again after its deletion
+    private int counted; // the bytes that it adds to the session's nodes
+    private int looks; // how often it was searched for and not found
 
     /** A node that ZooKeeper will number. */
     public OwnNode(Session session, LockSpec spec, RandomGenerator random) {
@@ -83,7 +86,7 @@ public final class OwnNode {
         this.numberIsGiven = numberIsGiven;
     }
 
-    /** A node with the number of a held one, so that it stands at the same place in the queue. */
+    /** Returns a node with the number of a held one, so that it has the same place in the queue. */
     public static OwnNode atPlaceOf(OwnNode held, LockSpec spec, RandomGenerator random) {
         String name = held.name();
         String number = name.substring(name.length() - LockNode.SEQUENCE_DIGITS);
@@ -112,7 +115,7 @@ public final class OwnNode {
         return numberIsGiven ? childName.equals(LockPath.name(prefix)) : childName.startsWith(id);
     }
 
-    /** The whole path, with the number, of a node that was created. */
+    /** Returns the full path, with the number, of a node that was created. */
     public String path() {
         return Preconditions.checkNotNull(path, "node not created");
     }
@@ -122,8 +125,9 @@ public final class OwnNode {
     }
 
     /**
-     * The fencing token of a node that was created: the id of the transaction that created it, with room for the
-     * tokens of later holders of the same node. Transaction ids rise over all paths, even where a path was recreated.
+     * Returns the fencing token of a node that was created: the id of the transaction that created it, with room for
+     * the tokens of later holders of the same node. Transaction ids increase across all paths, even if a path is
+     * recreated.
      */
     public long fencingToken() {
         if (czxid <= 0 || czxid >= FIRST_UNUSABLE_CZXID) {
@@ -138,14 +142,15 @@ public final class OwnNode {
     }
 
     /**
-     * The number in the name or path of a sequential node. A number past the counter's end is read without its minus.
+     * Returns the number in the name or path of a sequential node. A number past the counter's end is read without its
+     * minus sign.
      */
     public static long numberOf(String node) {
         int length = node.length();
         return Long.parseLong(node, length - LockNode.SEQUENCE_DIGITS, length, 10);
     }
 
-    /** How messages name the node, even before its number is known. */
+    /** Returns how messages name the node, even before its number is known. */
     public String describe() {
         return path == null ? prefix + "?" : path;
     }
@@ -154,12 +159,12 @@ public final class OwnNode {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
 
-    /** The bytes that the node's path takes in the record which the server writes when the session ends. */
+    /** Returns how many bytes the node's path takes in the record that the server writes when the session ends. */
     public int sizeAtEnd() {
         return Integer.BYTES + Utf8.encodedLength(prefix) + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
     }
 
-    /** Its create is about to be sent. From now on the node counts among those of its session. */
+    /** Counts the node among those of its session from now on. Called before its create is sent. */
     public void count() {
         if (counted == 0) {
             counted = sizeAtEnd();
@@ -167,7 +172,7 @@ public final class OwnNode {
         }
     }
 
-    /** The node is gone, or was never there, so it no longer counts among those of its session. */
+    /** Stops counting the node among those of its session, because it is gone or never existed. */
     public void uncount() {
         session.nodes().remove(id, counted);
         counted = 0;
@@ -182,7 +187,7 @@ public final class OwnNode {
         }
     }
 
-    /** Notes how the create failed. Only codes that are known to be refusals mean that there is no node. */
+    /** Records how the create failed. Only codes that are known to be refusals mean that the node does not exist. */
     public void failed(Code code) {
         switch (code) {
             case OK -> throw new IllegalArgumentException("not a failure");
@@ -202,12 +207,12 @@ public final class OwnNode {
         tellWhoWaits();
     }
 
-    /** Notes that the node exists, under this name. */
+    /** Records that the node exists, under this name. */
     public void created(String name, long nodeCzxid) {
         createdAt(LockPath.child(lockPath, name), nodeCzxid);
     }
 
-    /** Notes that the node exists, at this path. */
+    /** Records that the node exists, at this path. */
     public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
         path = nodePath;
@@ -223,7 +228,7 @@ public final class OwnNode {
         }
     }
 
-    /** Notes the nodes that one {@code multi} creates, this one among them: it creates all of them or none. */
+    /** Records the nodes, including this one, that one {@code multi} creates: it creates all of them or none. */
     public void createdTogether(List<OwnNode> all) {
         createdTogether = all;
     }
@@ -232,7 +237,7 @@ public final class OwnNode {
         return createdTogether;
     }
 
-    /** Notes who creates the path below which this node is to be created. */
+    /** Records the maker of the path below which this node is to be created. */
     public void madeBelow(ParentMaker maker) {
         parents = maker;
     }
@@ -241,29 +246,32 @@ public final class OwnNode {
         return Optional.ofNullable(parents);
     }
 
-    /** Notes whether the lock's path had no other child when the lock was granted. */
+    /** Records whether the lock's path had no other child when the lock was granted. */
     public void seenAlone(boolean nobodyElse) {
         sawNobodyElse = nobodyElse;
     }
 
     /**
-     * Whether the path's counter is to be reset once this node is gone. A worn-out counter is reset even if there
-     * were others: requests that meet on it refuse each other, so the last one to leave has to do it.
+     * Whether the path's counter is to be reset once this node is gone. A worn-out counter is reset even if there were
+     * other nodes: requests that meet on it refuse each other, so the last one to leave has to reset it.
      */
     public boolean leavesOldCounter() {
         return existence == Existence.CREATED && numberOf(path()) >= (sawNobodyElse ? OLD : WORN_OUT);
     }
 
-    /** Notes that the node was looked for and was not there. Returns how often that has happened. */
+    /** Records that the node was searched for and not found. Returns how often that has happened. */
     int noteMissing() {
         uncount();
         existence = Existence.MISSING;
-        mayBeMadeTwice = false; // the looks that follow find a second one
+        mayBeMadeTwice = false; // the searches that follow find a second one
         parents = null; // a request that continues creates its path with the same maker, which must not be stopped
         return ++looks;
     }
 
-    /** Notes that its create is sent again, with the same number. A server may carry out both creates, one late. */
+    /**
+     * Records that its create is sent again, with the same number. Servers may carry out both creates, one of them
+     * late.
+     */
     public void sentAgain() {
         mayBeMadeTwice = true;
     }
@@ -272,7 +280,7 @@ public final class OwnNode {
         return mayBeMadeTwice;
     }
 
-    /** Notes that the node does not exist, and never will. */
+    /** Records that the node does not exist, and never will. */
     public void absent() {
         uncount();
         existence = Existence.ABSENT;

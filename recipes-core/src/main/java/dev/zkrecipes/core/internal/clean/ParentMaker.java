@@ -18,21 +18,22 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates the path of a lock. The path is made of containers, which ZooKeeper removes when they are empty again. If
- * the path keeps the rule of the lock, its last node is persistent instead, so that the rule stays. Creation begins
- * at the bottom, and asks for nothing above what exists, where the client may have no rights.
+ * Creates the path of a lock. The path consists of containers, which ZooKeeper removes when they are empty again. If
+ * the path stores the rule of the lock, its last node is persistent instead, so that the rule is kept. Creation begins
+ * with the last node, and requests nothing above the deepest existing node, where the client may have no rights.
  *
- * <p>ZooKeeper never removes a container that never had a child. Of the containers that are created here, only the
- * last one can stay without a child, because the others contain it, or one whose create got no answer. A request that
- * gives up before it has created a node there {@linkplain #leave has} these paths deleted.
- * Confined to the engine thread.
+ * <p>ZooKeeper never removes a container that never had a child. Of the containers that are created here, only the last
+ * one, or one whose create got no answer, can remain without a child; each of the others contains the next. A request
+ * that gives up before it has created a node there must {@linkplain #leave delete} these containers.
+ *
+ * <p>Confined to the engine thread.
  */
 public final class ParentMaker {
     private final Session session;
     private final List<ACL> acl;
     private boolean underWay; // whether a create is not answered yet
     private final Deque<String> childless = new ArrayDeque<>(); // containers that may have no child, deepest first
-    private @Nullable Runnable whenAnswered; // what to do in place of going on once a create was answered
+    private @Nullable Runnable whenAnswered; // runs instead of the next step once a create was answered
 
     public ParentMaker(Session session, List<ACL> acl) {
         this.session = session;
@@ -40,8 +41,8 @@ public final class ParentMaker {
     }
 
     /**
-     * Creates the path, with the rule as its data if there is one, and what is missing above it. The answer is
-     * NODEEXISTS if the path exists already, and NONODE if the root does not exist, which is the chroot of the
+     * Creates the path, with the rule as its data if there is one, and the nodes that are missing above it. The answer
+     * is NODEEXISTS if the path exists already, and NONODE if the root does not exist, which is the chroot of the
      * connection.
      */
     public void make(String path, Optional<byte[]> rule, Consumer<Answer<?>> done) {
@@ -79,7 +80,7 @@ public final class ParentMaker {
     private void onCreated(Answer<?> answer, @Nullable String container, Consumer<Answer<?>> reply) {
         underWay = false;
         if (answer.isOk()) {
-            childless.clear(); // they contain the new node
+            childless.clear(); // all of them contain the new node
         }
         if (container != null && (answer.isOk() || answer.isUnsettled())) {
             childless.remove(container);
@@ -92,15 +93,15 @@ public final class ParentMaker {
         }
     }
 
-    /** Whether no container can exist that was created here and has no child. */
+    /** Whether it is certain that no container that was created here is without a child. */
     boolean hasMadeNothing() {
         return !underWay && childless.isEmpty();
     }
 
     /**
-     * Creates nothing more, and deletes in this session the containers that may exist without a child, as soon as a
-     * create that is under way was answered. {@code done} gets whether all deletions were answered; if not, this is to
-     * be called again.
+     * Stops creating nodes, and deletes in the session {@code in} the containers that may exist without a child. If a
+     * create is under way, waits for its answer first. {@code done} gets whether all deletions were answered; if not,
+     * call this again.
      */
     public void leave(Session in, Consumer<Boolean> done) {
         Runnable deletion = () -> delete(in, List.copyOf(childless), done);

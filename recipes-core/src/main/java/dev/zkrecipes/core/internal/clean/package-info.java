@@ -2,10 +2,10 @@
 // Copyright the zkrecipes authors
 
 /**
- * The nodes that a client has to delete, until the server says that they are gone. {@link
- * dev.zkrecipes.core.internal.clean.NodeCleaner} gets a node when what was held ends, by release or by loss, and when
- * a request is given up. {@link dev.zkrecipes.core.internal.clean.ParentMaker} creates the paths of locks; unless they
- * are to persist, servers delete them when they are empty.
+ * Deletes the nodes of a client, until the server says that they are gone.
+ * {@link dev.zkrecipes.core.internal.clean.NodeCleaner} gets a node when its hold ends, by release or by loss, and when
+ * its request is given up. {@link dev.zkrecipes.core.internal.clean.ParentMaker} creates the paths of locks. Unless a
+ * path is to persist, servers delete it when it is empty.
  */
 @NullMarked
 package dev.zkrecipes.core.internal.clean;

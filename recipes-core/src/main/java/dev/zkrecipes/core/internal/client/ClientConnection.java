@@ -30,10 +30,10 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of a client as the application sees it: that of the session in use. Sessions report to it on the
- * engine thread; any thread may ask for the state or wait for a connection.
+ * The connection of a client as the application sees it, which is that of the session in use. Sessions report to this
+ * class on the engine thread; any thread may query the state or wait for a connection.
  *
- * <p>{@link ConnectionTrouble} finds out why there is no connection, and words the errors.
+ * <p>{@link ConnectionTrouble} finds out why there is no connection, and creates the errors.
  */
 public final class ClientConnection {
     private final ClientSettings settings;
@@ -42,9 +42,9 @@ public final class ClientConnection {
     private final BooleanSupplier closing; // whether the client is being closed
     private final ConnectionTrouble trouble;
     private final HandleKind kind;
-    // Completed by a disconnect: waits that are useless without a connection.
+    // Waits that are useless without a connection. A disconnect completes them.
     private final Set<CompletableFuture<?>> untilDisconnected = ConcurrentHashMap.newKeySet();
-    /** Completes with true once connected, with false once closed. There is a new one after every disconnect. */
+    /** Completes with true once connected, with false once closed. A new future replaces it after every disconnect. */
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
     private final List<Told> listeners = new CopyOnWriteArrayList<>();
@@ -74,7 +74,7 @@ public final class ClientConnection {
     }
 
     /**
-     * Begins to look for the reason whenever there is no connection for long. Called before the first session is
+     * From now on, looks for the reason whenever there is no connection for long. Called before the first session is
      * opened.
      */
     void begin() {
@@ -83,7 +83,7 @@ public final class ClientConnection {
 
     // ---- What sessions report.
 
-    /** Makes the state of this session the client's, unless the session has ended already. */
+    /** Makes this session the one in use, and its state the client's, unless the session has already ended. */
     void use(Session session) {
         if (session != used && !session.isEnded()) {
             used = session;
@@ -92,21 +92,21 @@ public final class ClientConnection {
         }
     }
 
-    /** The state of a session has changed. Only the session in use counts. */
+    /** Called when the state of a session has changed. Only the session in use counts. */
     void onState(Session session, State state) {
         if (session == used) {
             tellState(session, state);
         }
     }
 
-    /** A login has begun. It comes before the session, and may take long. */
+    /** Called when a login has begun. A login precedes the session, and may take long. */
     void logsIn() {
         trouble.onLogin();
     }
 
     /**
-     * There is no session, and no other one is opened at once. If the identity of the client is the obstacle, the
-     * state shows that, too.
+     * Called when there is no session and no other one is opened at once. If the identity of the client is the
+     * obstacle, the state shows that, too.
      */
     void onObstacle(Obstacle found) {
         if (!closing.getAsBoolean()) {
@@ -118,8 +118,8 @@ public final class ClientConnection {
     }
 
     /**
-     * Whether servers may serve although there is no connection. For sessions of our own, only a look at the servers
-     * shows that. Nobody looks at the servers of the application's handles, so there it is always possible.
+     * Whether servers may be serving although there is no connection. For sessions of our own, only a check of the
+     * servers shows that. The servers of the application's handles are not checked, so there it is always possible.
      */
     boolean mayBeRefused() {
         return !kind.ownsSessions() || trouble.hasSeenAServer();
@@ -127,7 +127,7 @@ public final class ClientConnection {
 
     /**
      * Shows the state of the session in use to the application and to threads that wait. A session that is taken for
-     * lost counts as disconnected until a committed write shows that it lives.
+     * lost counts as disconnected until a committed write shows that it is alive.
      */
     private void tellState(Session session, State next) {
         if (session.timeoutNanos() > 0) {
@@ -154,7 +154,7 @@ public final class ClientConnection {
         }
     }
 
-    /** Tells every listener of a change, once and in order. Nothing follows CLOSED. */
+    /** Notifies every listener of a change, once and in order. Nothing is reported after CLOSED. */
     void report(ConnectionState next) {
         if (state != next && state != ConnectionState.CLOSED) {
             state = next;
@@ -163,7 +163,10 @@ public final class ClientConnection {
         }
     }
 
-    /** What the application sees of a session. A session whose handle somebody else has closed counts as expired. */
+    /**
+     * Returns what the application sees of a session. A session whose handle somebody else has closed counts as
+     * expired.
+     */
     private static ConnectionState shown(State state, Session session) {
         return switch (state) {
             case CONNECTING -> ConnectionState.CONNECTING;
@@ -175,11 +178,11 @@ public final class ClientConnection {
         };
     }
 
-    // ---- What any thread asks.
+    // ---- Queries from any thread.
 
     /**
-     * The state at this moment. It goes by the clock, as the states of leases do: once a lease says that it is lost,
-     * this says EXPIRED, even if the engine is late.
+     * Returns the state at this moment. It depends on the clock, as the states of leases do: once leases are lost
+     * because their session is taken for lost, this returns EXPIRED, even if the engine is late.
      */
     public ConnectionState state() {
         ConnectionState told = state;
@@ -199,7 +202,9 @@ public final class ClientConnection {
                 .ifPresent(listeners::remove);
     }
 
-    /** The handle of the session in use; empty before the first session, and once there will be no other handle. */
+    /**
+     * Returns the handle of the session in use; empty before the first session, and once there will be no other handle.
+     */
     public Optional<ZooKeeper> handle() {
         Session session = used;
         if (session == null
@@ -210,21 +215,23 @@ public final class ClientConnection {
         return session.zk().handle();
     }
 
-    /** How long a call waits for one answer: as configured, or a third of the session time-out. */
+    /** Returns how long a call waits for one answer: as configured, or a third of the session time-out. */
     Duration requestTimeout() {
         Duration given = settings.requestTimeout();
         return given != null ? given : Duration.ofNanos(sessionTimeout.toNanos() / 3);
     }
 
     /**
-     * An error that says that the connection is missing and, if that is known, why. {@code consequence} says what
-     * follows.
+     * Returns an error that says that the connection is missing and, if that is known, why. {@code consequence} says
+     * what follows.
      */
     public LockException missing(String consequence) {
         return trouble.error(consequence);
     }
 
-    /** The reason alone for which the connection is missing; empty if there is one or the reason is not known. */
+    /**
+     * Returns only the reason why the connection is missing; empty if there is a connection or the reason is not known.
+     */
     public Optional<LockException> trouble() {
         return trouble.reason();
     }
@@ -239,7 +246,7 @@ public final class ClientConnection {
                 + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout());
     }
 
-    /** The session time-out, and the one that was asked for if the server has granted another. */
+    /** Returns the session time-out, and the requested one if the server has granted another. */
     private String grantedTimeout() {
         Duration granted = sessionTimeout;
         boolean isOther = kind.ownsSessions() && !granted.equals(settings.sessionTimeout());
@@ -275,12 +282,12 @@ public final class ClientConnection {
 
     // ---- The end.
 
-    /** Ends the waits for a connection: the client is being closed, or there will be no other handle. */
+    /** Ends the waits for a connection, because the client is being closed or there will be no other handle. */
     void endWaits() {
         connected.complete(false);
     }
 
-    /** The client has ended: completes every wait that is left, and reports CLOSED. */
+    /** Called when the client has ended. Completes every wait that is left, and reports CLOSED. */
     void end() {
         trouble.end();
         endWaits(); // a disconnect may have replaced the future after the close had completed it

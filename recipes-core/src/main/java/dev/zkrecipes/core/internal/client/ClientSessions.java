@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sessions of a client: where they come from, which of them live, and what is logged of their ends. The client
- * opens its sessions itself, or they are those of handles that the application gives to it.
+ * The sessions of a client: where they come from, which of them are alive, and what is logged about them. The client
+ * opens its sessions itself, or uses those of handles that the application supplies.
  *
  * <p>Confined to the engine thread, except for {@link #living()}.
  */
@@ -60,7 +60,7 @@ final class ClientSessions {
     private final Set<Session> living = ConcurrentHashMap.newKeySet(); // those that have not ended
 
     /**
-     * {@code connection} hears first of each session and of each change of its state; then {@code onChange} runs.
+     * {@code connection} is notified first of each session and of each change of its state; then {@code onChange} runs.
      * {@code onBeat} runs as often as {@link Session#onBeat} says.
      */
     ClientSessions(
@@ -83,7 +83,7 @@ final class ClientSessions {
         this.source = sourceOf(pauses);
     }
 
-    /** Where requests get their sessions from. */
+    /** Returns the source from which requests get their sessions. */
     SessionSource source() {
         return source;
     }
@@ -107,7 +107,7 @@ final class ClientSessions {
     }
 
     /**
-     * Sessions that the client opens itself. The pauses between attempts grow to
+     * Returns a source of sessions that the client opens itself. The pauses between attempts grow to
      * {@link OpenedSessions#LONGEST_PAUSE}, whatever limit the application has set for the pauses of requests.
      */
     private OpenedSessions opened(Supplier<Optional<SaslLogin>> login, ZooKeeperOperations.Factory factory) {
@@ -121,15 +121,15 @@ final class ClientSessions {
     }
 
     /**
-     * The SASL login that comes before a session is opened; empty if the configuration asks for none. It is a new one
-     * each time, as the servers may have changed since.
+     * Returns the SASL login that precedes a session; empty if the configuration requires none. Returns a new login
+     * each time, because the servers may have changed.
      */
     private Optional<SaslLogin> loginTo(HandleKind.Opened servers) {
         SaslLogin login = new SaslLogin(settings.clientConfig(), ConnectString.servers(servers.connectString()));
         return login.isWanted() ? Optional.of(login) : Optional.empty();
     }
 
-    /** Moves to other servers, in the sessions that live and in all later ones. */
+    /** Moves the living sessions, and all later ones, to other servers. */
     void use(HandleKind.Opened servers, String connectString) {
         servers.use(connectString);
         living().forEach(session -> session.zk().handle().ifPresent(handle -> {
@@ -144,13 +144,13 @@ final class ClientSessions {
         }));
     }
 
-    /** The sessions that have not ended. Any thread may ask. */
+    /** Returns the sessions that have not ended. May be called from any thread. */
     List<Session> living() {
         return List.copyOf(living);
     }
 
     /**
-     * Opens a session. All who hear of its state are registered before it begins, since it may be connected already.
+     * Opens a session. All receivers of its state are registered before it begins, because it may already be connected.
      */
     private Session session(ZooKeeperOperations.Factory factory) {
         Session session = new Session(
@@ -165,13 +165,13 @@ final class ClientSessions {
         session.onTakenForLost(() -> connection.onState(session, session.state()));
         session.onBeat(onBeat);
         session.begin();
-        connection.use(session); // last: it takes over the state that the session has then
+        connection.use(session); // last, because it takes over the current state of the session
         return session;
     }
 
     /**
-     * Tells the connection before the source of sessions: an application hears of the end of one session before it
-     * hears of the next one.
+     * Notifies the connection before the source of sessions, so that an application learns of the end of one session
+     * before it learns of the next one.
      */
     private void onState(Session session, State state) {
         if (state == State.CONNECTED) {
@@ -195,7 +195,7 @@ final class ClientSessions {
             return;
         }
         Duration granted = Duration.ofNanos(session.timeoutNanos());
-        // On a handle of the application's, it is not known which time-out was asked for.
+        // On a handle of the application's, it is not known which time-out was requested.
         LockLog.sessionBegins(id, kind.ownsSessions() ? settings.sessionTimeout() : granted, granted);
     }
 

@@ -17,23 +17,23 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks whether requests of threads that hold other locks, and requests for several locks, wait for themselves: when
- * they have waited for long, and once a minute from then on. Any thread adds requests; while there are any, the engine
- * thread looks once a second at the one that is due for the longest time. So a client sends a hundred reads a second at
- * most, even if a thousand of its threads wait for one lock.
+ * Checks whether requests of threads that hold other locks, and requests for several locks, wait for themselves: when
+ * they have waited for long, and about once a minute from then on. Requests may be added from any thread. While there
+ * are any, the engine thread checks, once a second, the one that has been due for the longest time. So a client sends a
+ * hundred reads a second at most, even if a thousand of its threads wait for one lock.
  */
 final class DeadlockWatch {
     private static final Duration UNLESS_SET = Duration.ofSeconds(10);
-    private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // between two looks of a request
+    private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // minimum between two checks of a request
 
     private final Requests requests;
-    private final long after; // how long a request waits before the first look, in nanoseconds
-    private final Map<AcquireLoop, Entry> nested = new ConcurrentHashMap<>(); // some of which may be over
+    private final long after; // how long a request waits before the first check, in nanoseconds
+    private final Map<AcquireLoop, Entry> nested = new ConcurrentHashMap<>(); // some of which may have ended
     private final EverySecond looks;
 
     private record Entry(@Nullable ObservedRequest observed, long due) {}
 
-    /** {@code slowAfter} is null if the client does not warn of long waits. */
+    /** {@code slowAfter} is null if the client does not warn about long waits. */
     DeadlockWatch(Requests requests, @Nullable Duration slowAfter) {
         this.requests = requests;
         this.after = TimeUnit.NANOSECONDS.convert(slowAfter == null ? UNLESS_SET : slowAfter); // at most 292 years
@@ -57,8 +57,8 @@ final class DeadlockWatch {
     }
 
     /**
-     * Looks at a request that is due, unless it is in the middle of a step: then in a second. The next looks are
-     * spread, so that many clients that began to wait together do not look together.
+     * Checks a request that is due. If the request is in the middle of a step, it stays due for the next second. The
+     * next checks are spread, so that many clients that began to wait together do not check together.
      */
     private Entry look(AcquireLoop request, Entry entry, long now) {
         boolean begins = DeadlockLook.begin(requests, request, deadlock -> report(request, entry.observed(), deadlock));

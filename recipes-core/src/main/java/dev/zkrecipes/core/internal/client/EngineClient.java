@@ -45,19 +45,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ties the parts of one client together and ends them. Any thread may call it.
+ * Ties the parts of one client together and ends them. Methods may be called from any thread.
  *
- * <p>A client that is closed ends in order. What stands on it ends first, for a limited time. Then every request
- * fails and every lease ends. Then nodes are deleted, again for a limited time, if they outlive the sessions or are
- * too many for one transaction. Then the handles are closed, and the threads end.
+ * <p>A client that is closed ends in order. Whatever depends on it, such as elections, ends first, for a limited time.
+ * Then every request fails and every lease ends. Then nodes are deleted, again for a limited time, if they outlive the
+ * sessions or are too many for one transaction. Then the handles are closed, and the threads end.
  *
- * <p>A client also ends if one of its tasks throws, because nothing that it knows can be trusted any more. Then
- * everything ends at once.
+ * <p>A client also ends if one of its tasks throws, because its state can no longer be trusted. Then everything ends at
+ * once.
  */
 public final class EngineClient {
     private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
 
-    // How to reach what the public class does not show. Both are set when that class is loaded.
+    // Access to what the public class does not expose. Both are set when that class is loaded.
     private static volatile @Nullable Function<ZooKeeperClient, EngineClient> behind;
     private static volatile @Nullable Function<HandleKind, ZooKeeperClientBuilder> builders;
 
@@ -70,12 +70,12 @@ public final class EngineClient {
     private final ClientSessions sessions;
     private final NodeCleaner cleaner;
     private final Requests requests;
-    private final LockDataTable holds; // of all its threads
+    private final LockDataTable holds; // the holds of all its threads
     private final @Nullable SlowWaits slowWaits;
     private final DeadlockWatch deadlocks;
     private final Standing standing; // what ends before the client does
 
-    private final AtomicBoolean closing = new AtomicBoolean(); // set once what stood on the client is over
+    private final AtomicBoolean closing = new AtomicBoolean(); // set once whatever depended on the client has ended
     private final CompletableFuture<Void> closed = new CompletableFuture<>(); // completes when the client has ended
     private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
 
@@ -126,7 +126,7 @@ public final class EngineClient {
         scheduler.onFailure(this::endAtOnce);
     }
 
-    /** Makes a client and returns at once. Its first session is opened on the engine thread. */
+    /** Creates a client and returns at once. Its first session is opened on the engine thread. */
     public static EngineClient start(HandleKind kind, ClientSettings settings) {
         EngineClient client = new EngineClient(kind, settings);
         if (settings.closeOnShutdown()) {
@@ -138,8 +138,8 @@ public final class EngineClient {
     }
 
     /**
-     * Has the client closed when the JVM ends in order: by {@code System.exit}, after the last thread, by SIGTERM,
-     * SIGINT (Ctrl-C) or SIGHUP. If the JVM is ending already, closes the client and throws.
+     * Registers a hook that closes the client when the JVM ends in order: by {@code System.exit}, after the last
+     * thread, by SIGTERM, SIGINT (Ctrl-C) or SIGHUP. If the JVM is already shutting down, closes the client and throws.
      */
     private void closeOnShutdown() {
         Thread closing = EngineThreads.atShutdown(this::close);
@@ -160,13 +160,13 @@ public final class EngineClient {
         builders = toBuilder;
     }
 
-    /** The engine behind the client that an application has. */
+    /** Returns the engine behind the client that an application has. */
     public static EngineClient of(ZooKeeperClient client) {
         Objects.requireNonNull(client, "client");
         return Objects.requireNonNull(behind).apply(client);
     }
 
-    /** A builder of a client on handles of this kind, some of which the public class does not offer. */
+    /** Returns a builder of a client on handles of this kind. The public class does not offer all kinds. */
     public static ZooKeeperClientBuilder builder(HandleKind kind) {
         var unused = ZooKeeperClient.builder(); // loads the class, which sets the functions
         return Objects.requireNonNull(builders).apply(kind);
@@ -194,12 +194,15 @@ public final class EngineClient {
         return sessions;
     }
 
-    /** The record of the holds of this client. */
+    /** Returns the record of the holds of this client. */
     public LockDataTable holds() {
         return holds;
     }
 
-    /** Begins to report a request. Null if nobody is interested: no observer, no log, no warning of long waits. */
+    /**
+     * Begins to report a request. Returns null if nobody is interested: no observer, no log, no warning about long
+     * waits.
+     */
     @Nullable
     public ObservedRequest observe(LockGroup group) {
         if (settings.observers().isEmpty() && slowWaits == null && !LockLog.isForRequests()) {
@@ -212,7 +215,7 @@ public final class EngineClient {
         return begun;
     }
 
-    /** Looks from time to time whether a request of a thread that holds other locks waits for itself. */
+    /** Checks from time to time whether this request waits for itself. */
     public void watchForDeadlocks(AcquireLoop nested, @Nullable ObservedRequest observed) {
         deadlocks.add(nested, observed);
     }
@@ -229,7 +232,7 @@ public final class EngineClient {
         return connection.requestTimeout();
     }
 
-    /** The deadline of a call that begins now and waits for answers of the server. */
+    /** Returns the deadline of a call that begins now and waits for answers of the server. */
     public Deadline requestDeadline() {
         return Deadline.after(requestTimeout(), scheduler);
     }
@@ -244,7 +247,7 @@ public final class EngineClient {
         }
     }
 
-    // ---- What applications ask, see ZooKeeperClient.
+    // ---- For applications, see ZooKeeperClient.
 
     public boolean awaitConnected(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
@@ -283,19 +286,19 @@ public final class EngineClient {
         return "ZooKeeperClient[" + connection.describe() + ", owner " + ownerLabel() + "]";
     }
 
-    // ---- Its end.
+    // ---- The end.
 
     /**
-     * Has {@code end} called before the client ends, see {@code LockInternals.endBeforeClient}. The returned task
-     * takes that back.
+     * Registers {@code end} to be called before the client ends, see {@code LockInternals.endBeforeClient}. The
+     * returned task undoes the registration.
      */
     public Runnable endBefore(String path, Supplier<CompletableFuture<Void>> end) {
         return standing.add(path, end).orElseThrow(() -> requests.closedFor(path));
     }
 
     /**
-     * Closes the client and waits until it has ended. The wait is limited: by the close time-out for what stands on
-     * the client, and by the request time-out for the rest. On a thread that feeds the engine there is no wait.
+     * Closes the client and waits until it has ended. The wait is limited: by the close time-out for whatever depends
+     * on the client, and by the request time-out for the rest. On a thread that feeds the engine there is no wait.
      */
     public void close() {
         Duration most = beginClose() ? requestTimeout() : requestTimeout().plus(settings.closeTimeout());
@@ -312,7 +315,7 @@ public final class EngineClient {
         return over.isDone();
     }
 
-    /** Ends the client, once. No request begins from here on. */
+    /** Ends the client, only once. From here on no request begins. */
     private void closeNow() {
         if (closing.compareAndSet(false, true)) {
             requests.close();
@@ -327,7 +330,7 @@ public final class EngineClient {
      */
     private void endInOrder() {
         List<KeepAlive.CheckedNode> held = endLeasesAndRequests(LockLog.CLIENT_CLOSED);
-        // A task of its own, to come behind the tasks that hand these nodes to the cleaner.
+        // A task of its own, so that it runs after the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }
 
@@ -341,7 +344,7 @@ public final class EngineClient {
         return held;
     }
 
-    /** Does something with each. An error with one of them must not keep the others from being ended. */
+    /** Runs the action for each element. An error with one of them must not keep the others from being ended. */
     private <T> void each(List<T> all, Consumer<T> action) {
         for (T one : all) {
             try {
@@ -354,7 +357,7 @@ public final class EngineClient {
 
     /**
      * Waits for deletions, if closing the handles does not delete all nodes by itself: handles of the application's
-     * stay open, some nodes are of sessions that have ended before, and too many nodes do not fit into the one
+     * stay open, some nodes may belong to sessions that have already ended, and too many nodes do not fit into the one
      * transaction that ends a session.
      */
     private void awaitDeletions(List<KeepAlive.CheckedNode> held) {
@@ -366,13 +369,13 @@ public final class EngineClient {
         Timer timer = scheduler.schedule(requestTimeout().dividedBy(2), () -> cleaned.complete(null));
         Completion.on(cleaned, (done, failure) -> {
             timer.cancel();
-            scheduler.execute(() -> closeHandles(held)); // a task of its own: what it throws ends the client at once
+            scheduler.execute(() -> closeHandles(held)); // a task of its own, so that an exception ends the client
         });
     }
 
     /**
-     * Closes the handles on another thread, since that may block. Afterwards nobody can delete a node any more, so
-     * whoever waits for a deletion is told that it is over.
+     * Closes the handles on another thread, because that may block. Afterwards no node can be deleted any more, so this
+     * ends all waits for deletions.
      */
     private void closeHandles(List<KeepAlive.CheckedNode> held) {
         sessions.source().stop();
@@ -392,11 +395,11 @@ public final class EngineClient {
     }
 
     /**
-     * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more.
-     * Everything ends, whatever was under way; the nodes go with the sessions.
+     * Fail-stop: a task of the engine has thrown, so the state of the engine can no longer be trusted. Everything ends,
+     * whatever was under way; the nodes are deleted with the sessions.
      *
-     * <p>Runs on the engine thread, and is repeated if it throws. It throws, after everything else, if no thread can
-     * be started to close a handle.
+     * <p>Runs on the engine thread, and is repeated if it throws. It throws if no thread can be started to close a
+     * handle; leases and requests have ended by then.
      */
     private void endAtOnce(Throwable cause) {
         if (requests.closeBecauseOf(cause)) {
@@ -420,7 +423,7 @@ public final class EngineClient {
         onEnded();
     }
 
-    /** Lets go of what the client had of the process: its shutdown hook and its threads. */
+    /** Releases the shutdown hook and the threads of the client, and completes its end. */
     private void onEnded() {
         Thread registered = hook;
         if (registered != null) {
@@ -437,7 +440,7 @@ public final class EngineClient {
     }
 
     /**
-     * Ends the client because something has stayed half done. Any thread may call this, even near the end of its
+     * Ends the client because something was left half done. May be called from any thread, even near the end of its
      * stack.
      */
     public void endBecauseOf(Throwable thrown) {

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
-/** Looks at requests once a second on the engine thread, as long as there are any. Any thread may begin it. */
+/** Looks at requests once a second on the engine thread, as long as there are any. May be started from any thread. */
 final class EverySecond {
     static final Duration PERIOD = Duration.ofSeconds(1);
 
@@ -22,7 +22,7 @@ final class EverySecond {
         this.look = look;
     }
 
-    /** To be called when a request was added. */
+    /** Schedules the next look, unless it is scheduled already. Call this when a request was added. */
     void begin() {
         if (!armed.get() && armed.compareAndSet(false, true)) {
             scheduler.schedule(PERIOD, this::look);

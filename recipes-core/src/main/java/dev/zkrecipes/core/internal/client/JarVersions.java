@@ -11,13 +11,12 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The oldest jars that this library works with. The build of an application may settle on older ones, which would
- * show as a missing method in the middle of an acquire. So the versions are checked when a client is made. Each jar
- * is known by a method that came with the oldest version. {@code LinkageTest} proves that these versions have all
- * that is called.
+ * Checks that the jars are not older than this library works with. The build of an application may select older ones,
+ * which would show up as a missing method in the middle of an acquire. So the versions are checked when a client is
+ * created. A jar that is new enough is recognized by a method that the oldest supported version has introduced.
+ * {@code LinkageTest} proves that the oldest versions have everything that is called.
  *
- * <p>The methods are called and not looked up by name, because a native image would have to be told of a method that
- * is looked up.
+ * <p>The methods are called, not looked up by name, because a native image would need configuration for such a lookup.
  */
 public final class JarVersions {
     static final String OLDEST_ZOOKEEPER = "3.6.0"; // the first with reads in a multi

@@ -22,24 +22,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * Tells observers once of each request that waits for long. The log warns once a minute of each lock for which such a
- * request waits. Any thread adds requests; on the engine thread they are looked at once a second while any wait.
+ * Notifies observers once of each request that waits for long. The log warns once a minute about each lock that such a
+ * request waits for. Requests may be added from any thread; the engine thread looks at them once a second while any
+ * wait.
  *
- * <p>A warning names the holders, so it costs a look at the queue. The limit to one a minute holds for each lock,
- * however many requests wait for it.
+ * <p>A warning names the holders, so it costs a query of the queue. The limit of one warning a minute applies to each
+ * lock, however many requests wait for it.
  */
 final class SlowWaits {
-    private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // between two warnings of one lock
+    private static final long PAUSE = Duration.ofMinutes(1).toNanos(); // between two warnings about one lock
     private static final int NAMED = 3; // how many holders a warning names
 
     private final long after; // nanoseconds
     private final Requests requests;
     private final ClientConnection connection;
-    private final Set<ObservedRequest> waits = ConcurrentHashMap.newKeySet(); // some of which may be over
+    private final Set<ObservedRequest> waits = ConcurrentHashMap.newKeySet(); // some of which may have ended
     private final EverySecond looks;
-    private final Map<Subject, Long> warnedAt = new HashMap<>(); // on the engine thread
+    private final Map<Subject, Long> warnedAt = new HashMap<>(); // confined to the engine thread
 
-    /** What is warned of once a minute: the holders of a lock, or a missing connection. */
+    /** What a warning is about, at most once a minute: the holders of a lock, or a missing connection. */
     private record Subject(String path, boolean isConnected) {}
 
     SlowWaits(Duration after, Requests requests, ClientConnection connection) {
@@ -49,7 +50,7 @@ final class SlowWaits {
         this.looks = new EverySecond(requests.scheduler(), this::look);
     }
 
-    /** Watches a request from its beginning, unless it stands by. The next look drops it if it is over by then. */
+    /** Watches a request from its beginning, unless it stands by. The next look drops it if it has ended by then. */
     void add(ObservedRequest begun) {
         if (!begun.group().options().standsBy()) {
             waits.add(begun);
@@ -72,8 +73,8 @@ final class SlowWaits {
     }
 
     /**
-     * Warns of one lock of a request, unless it was warned of in the last minute. Requests come here with the longest
-     * wait first, so that is the one that is logged.
+     * Warns about one lock of a request, unless there was a warning about it in the last minute. This is called for the
+     * request with the longest wait first, so the log shows the longest wait.
      */
     private void warn(ObservedRequest wait, LockSpec spec, long now) {
         Duration waited = Duration.ofNanos(now - wait.askedAt());

@@ -20,19 +20,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What stands on a client, such as elections. It ends before the leases do, so that it can give back in order what it
- * holds. Any thread.
+ * What depends on a client, such as elections. It ends before the leases do, so that it can release what it holds in
+ * order. Methods may be called from any thread.
  */
 final class Standing {
     private static final Logger log = LoggerFactory.getLogger(Standing.class);
 
     private final EngineScheduler scheduler;
     private final Duration closeTimeout;
-    private final BooleanSupplier isOver; // whether the client ends by now
+    private final BooleanSupplier isOver; // whether the client is ending by now
     private final Set<Part> parts = ConcurrentHashMap.newKeySet();
     private volatile boolean refuses;
 
-    /** One thing that stands on the client. {@code end} begins to end it, and completes when it has ended. */
+    /**
+     * One thing that depends on the client. {@code end} begins to end it, and returns a future that completes when it
+     * has ended.
+     */
     private record Part(String path, Supplier<CompletableFuture<Void>> end) {}
 
     Standing(EngineScheduler scheduler, Duration closeTimeout, BooleanSupplier isOver) {
@@ -41,11 +44,11 @@ final class Standing {
         this.isOver = isOver;
     }
 
-    /** Adds a part; the returned task takes it out. Empty if nothing can stand on the client any more. */
+    /** Adds a part; the returned task removes it. Returns empty if no part can be added any more. */
     Optional<Runnable> add(String path, Supplier<CompletableFuture<Void>> end) {
         Part added = new Part(path, end);
         parts.add(added);
-        // Checked after the addition: a close either finds what was added, or is seen here.
+        // Checked after the addition, so that a close either finds the added part or is seen here.
         if (refuses) {
             parts.remove(added);
             return Optional.empty();
@@ -53,13 +56,13 @@ final class Standing {
         return Optional.of(() -> parts.remove(added));
     }
 
-    /** From now on nothing can stand on the client. */
+    /** Refuses all parts from now on. */
     void refuse() {
         refuses = true;
     }
 
     /**
-     * Ends all parts. Completes when they have ended, or the close time-out is over.
+     * Ends all parts. Returns a future that completes when they have ended, or the close time-out has elapsed.
      *
      * <p>If two threads close the client, both do this, and the client ends when the first of them need not wait any
      * longer. The second thread may be doing the very work that the first one waits for, and that work cannot end

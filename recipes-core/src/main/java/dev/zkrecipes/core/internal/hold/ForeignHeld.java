@@ -24,13 +24,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a {@link ForeignLock} has acquired, such as a lock of another library or a multi-lock of several clients. The
- * foreign lock decides whether it is lost; this class adds the time limit, and calls foreign code with care: that
- * code may block, throw, or report a loss on any thread.
+ * A hold of a {@link ForeignLock}, which is a lock of another library or a multi-lock of several clients. The foreign
+ * lock decides whether the hold is lost. This class adds the time limit, and calls foreign code with care: that code
+ * may block, throw, or report a loss on any thread.
  *
- * <p>The foreign hold must be released exactly once, even after a loss, because only the foreign lock knows what a
- * loss leaves behind. Closing the last lease releases it. If the time limit ends first, a thread for losses releases
- * it while the lease is still open. {@link #giveBack} sees to it that only the first of these happens. Thread-safe.
+ * <p>The foreign hold must be released exactly once, even after a loss, because only the foreign lock knows what a loss
+ * leaves behind. Closing the last lease releases it. If the time limit ends first, a thread for losses releases it
+ * while the lease is still open. {@link #giveBack} ensures that only the first of these releases happens. Thread-safe.
  */
 public final class ForeignHeld extends Held {
     private static final Logger log = LoggerFactory.getLogger(ForeignHeld.class);
@@ -39,7 +39,7 @@ public final class ForeignHeld extends Held {
     private final Callbacks callbacks;
     private final AtomicBoolean observesRequests = new AtomicBoolean(); // whether the observer is registered
     private final AtomicBoolean givenBack = new AtomicBoolean(); // whether the foreign release was called
-    private final CompletableFuture<Void> gone = new CompletableFuture<>(); // as the foreign lock says
+    private final CompletableFuture<Void> gone = new CompletableFuture<>(); // completes with the foreign release
 
     public ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
         super(spec, limit);
@@ -57,19 +57,19 @@ public final class ForeignHeld extends Held {
         return state() == LeaseState.LOST;
     }
 
-    /** Asks the foreign lock, too: it answers without blocking, and may know of a loss before it has reported it. */
+    /** Also asks the foreign lock, which answers without blocking, and may know of a loss before it reports it. */
     @Override
     public boolean isKnownAsLost() {
         return end() == null ? isLostThere() : super.isKnownAsLost();
     }
 
-    /** A lost hold has not ended in this sense: it still has to be released. */
+    /** Returns false for a lost hold that was not released yet, because the foreign hold still has to be released. */
     @Override
     public boolean hasEnded() {
         return givenBack.get();
     }
 
-    /** Whether the foreign lock says that it is lost. If it fails to answer, the hold counts as not lost. */
+    /** Whether the foreign lock says that the hold is lost. If the foreign lock throws, the hold counts as not lost. */
     private boolean isLostThere() {
         try {
             return hold.state() == LeaseState.LOST;
@@ -85,8 +85,8 @@ public final class ForeignHeld extends Held {
     }
 
     /**
-     * The exception with the foreign lock's own reason for a loss. A foreign lock that stands on leases of this
-     * library throws it when it is asked for tokens. Null if there is no such reason.
+     * Returns the exception with the foreign lock's own reason for a loss; null if there is none. A foreign lock that
+     * is backed by leases of this library throws this exception when it is asked for tokens.
      */
     private @Nullable LockLostException lossThere() {
         try {
@@ -117,14 +117,16 @@ public final class ForeignHeld extends Held {
         }
     }
 
-    /** Also prolongs the limits of the leases on which the foreign lock stands, if they have any. */
+    /** Also prolongs the limits of the leases that back the foreign lock, if they have any. */
     @Override
     public void prolong(Duration most) {
         super.prolong(most);
         hold.prolong(most);
     }
 
-    /** Asks the foreign lock. If it has no answer, the error names the lock as the application knows it. */
+    /**
+     * Queries the foreign lock. If it does not support the query, the error names the lock as the application knows it.
+     */
     private <T> T told(Supplier<T> question) {
         try {
             return question.get();
@@ -138,7 +140,7 @@ public final class ForeignHeld extends Held {
     }
 
     /**
-     * Sets the listener, starts listening for a loss, and starts the time limit. The state is read after that,
+     * Sets the listener, starts listening for a loss, and starts the time limit. Also reads the state once it listens,
      * because the foreign lock may show a loss some time before it reports it.
      */
     @Override
@@ -153,13 +155,13 @@ public final class ForeignHeld extends Held {
 
     private void onLost() {
         String reason = "what it stands on was lost";
-        if (ends(reason) && lossThere() == null) { // otherwise the lease below it has logged its own loss
+        if (ends(reason) && lossThere() == null) { // otherwise the lease that backs it has logged its own loss
             LockLog.lost(spec().path(), reason);
         }
     }
 
     /**
-     * The time limit is over. This may be called on the engine thread, and the foreign lock may block while it is
+     * Called when the time limit has elapsed. This may be the engine thread, and the foreign lock may block while it is
      * released, so a thread for losses releases it.
      */
     @Override
@@ -170,7 +172,10 @@ public final class ForeignHeld extends Held {
         }
     }
 
-    /** Ends it as lost, and tells the listener and the observer. Returns whether it had not ended before. */
+    /**
+     * Ends the hold as lost, and notifies the listener and the observer. Returns false, with no effect, if it had
+     * already ended.
+     */
     private boolean ends(String reason) {
         boolean isFirst = endAsLost(reason);
         if (isFirst) {
@@ -181,8 +186,8 @@ public final class ForeignHeld extends Held {
     }
 
     /**
-     * Registers a listener for requests to release the lock. The observer is registered with the first listener, and
-     * only with that, so that it is told once of each request.
+     * Registers a listener for requests to release the lock. The observer is registered along with the first listener
+     * only, so that it is notified once of each request.
      */
     public void listen(Consumer<RevocationRequest> only) {
         Observer told = observesRequests.compareAndSet(false, true) ? observer() : null;
@@ -192,7 +197,7 @@ public final class ForeignHeld extends Held {
         hold.onRevocationRequested(only);
     }
 
-    /** Looks for a loss that was not reported yet: it must end as LOST, not as RELEASED. */
+    /** Looks first for a loss that was not reported yet: such a hold must end as LOST, not as RELEASED. */
     @Override
     public CompletableFuture<Void> release(boolean waits) {
         if (endByNow() == null && isLostThere()) {
@@ -209,7 +214,7 @@ public final class ForeignHeld extends Held {
         return gone;
     }
 
-    /** Calls the foreign lock's release in one of its forms, unless that was done before. */
+    /** Releases the foreign hold by {@code how}, unless it was released before. */
     private void giveBack(Runnable how) {
         if (!givenBack.compareAndSet(false, true)) {
             return;

@@ -26,16 +26,15 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a hold stands on: one held node for each of its locks, or the single hold of a foreign lock. The parts of a
- * new grant were acquired together. They are checked and released together, and if one part is lost, the grant is
- * lost.
+ * What backs a hold: one held node for each of its locks, or the single hold of a foreign lock. The parts of a new
+ * grant were acquired together. They are checked and released together, and if one part is lost, the grant is lost.
  *
  * <p>A thread that re-enters opens further holds on the same grant, or on a grant that combines parts of several. The
- * grant does not count its holds: {@link LockData} knows on which parts an open hold still stands. Immutable, so any
- * thread may use it; the parts are thread-safe.
+ * grant does not count its holds: {@link LockData} knows which parts still back an open hold. Immutable; the parts are
+ * thread-safe.
  */
 public final class Grant {
-    private static final Grant NOTHING = new Grant(); // no part
+    private static final Grant NOTHING = new Grant(); // has no parts
 
     private final Held[] parts; // in the order of the locks
 
@@ -51,7 +50,7 @@ public final class Grant {
         return new Grant(parts.toArray(Held[]::new));
     }
 
-    /** The parts that match. Most grants have a single part, which needs neither a stream nor a new object. */
+    /** Returns a grant of the matching parts. Creates no object for the usual grant of a single part. */
     Grant only(Predicate<Held> wanted) {
         if (isSingle()) {
             return wanted.test(parts[0]) ? this : NOTHING;
@@ -75,12 +74,14 @@ public final class Grant {
         return parts.length == 0;
     }
 
-    /** The part of the first lock: the only part, if there is one lock. */
+    /** Returns the part of the first lock, which is the only part if there is one lock. */
     public Held first() {
         return parts[0];
     }
 
-    /** A loop of its own, because each re-entry asks, and is to make no object but the hold. */
+    /**
+     * Uses a plain loop instead of a stream: this runs for each re-entry, which should allocate nothing but the hold.
+     */
     boolean contains(Held wanted) {
         for (Held part : parts) {
             if (part == wanted) {
@@ -90,24 +91,24 @@ public final class Grant {
         return false;
     }
 
-    /** The part that belongs to this lock; null if there is none. */
+    /** Returns the part of this lock; null if there is none. */
     @Nullable
     Held on(LockSpec spec) {
         return find(part -> part.spec().equals(spec));
     }
 
-    /** A part on this path that is lost; null if none is. */
+    /** Returns a lost part on this path; null if there is none. */
     @Nullable
     Held lostOn(String path) {
         return find(part -> part.spec().path().equals(path) && part.isLost());
     }
 
-    /** Whether a part on this path stands. It does although another part of the grant is lost. */
+    /** Whether a part on this path is still held. The loss of another part of the grant does not matter. */
     boolean standsOn(String path) {
         return find(part -> part.spec().path().equals(path) && !part.hasEnded() && !part.isLost()) != null;
     }
 
-    /** The first part that matches; null if none does. */
+    /** Returns the first part that matches; null if none does. */
     private @Nullable Held find(Predicate<Held> wanted) {
         for (Held part : parts) {
             if (wanted.test(part)) {
@@ -121,19 +122,19 @@ public final class Grant {
         return all().map(Held::spec);
     }
 
-    /** The parts as nodes. Only for a grant of the engine, whose parts are all nodes. */
+    /** Returns the parts as nodes. Call only on a grant of the engine, whose parts are all nodes. */
     public Stream<HeldNode> nodes() {
         return all().map(HeldNode.class::cast);
     }
 
-    /** The paths of its nodes; none for a foreign lock. */
+    /** Returns the paths of the nodes; empty for a foreign lock. */
     Stream<String> nodePaths() {
         return all().flatMap(part -> part instanceof HeldNode node ? Stream.of(node.nodePath()) : Stream.empty());
     }
 
-    // ---- Its state.
+    // ---- State.
 
-    /** The worst state of all parts: the constants of {@link LeaseState} stand in this order. */
+    /** Returns the worst state of all parts. The constants of {@link LeaseState} are declared from best to worst. */
     LeaseState state() {
         LeaseState worst = LeaseState.HELD;
         for (Held part : parts) {
@@ -156,26 +157,26 @@ public final class Grant {
         all().forEach(Held::requireNotLost);
     }
 
-    /** The fencing tokens by lock path. Throws if a part is lost. */
+    /** Returns the fencing tokens by lock path. Throws if a part is lost. */
     Map<String, Long> tokens() {
         Map<String, Long> tokens = new HashMap<>();
         all().forEach(part -> tokens.putAll(part.tokens()));
         return Map.copyOf(tokens);
     }
 
-    /** Checks that fail a {@code multi} once a part is gone, one for each node. */
+    /** Returns checks, one for each node, that make a {@code multi} fail once the node is gone. */
     List<Op> guards() {
         return all().flatMap(part -> part.guards().stream()).toList();
     }
 
-    /** Sets the only listener of each part. A part that is lost already tells it at once. */
+    /** Sets the single listener of each part. A part that is already lost notifies the listener at once. */
     void attach(Held.Listener listener) {
         for (Held part : parts) {
             part.attach(listener);
         }
     }
 
-    /** Sets the only observer of each part. A part that has ended already tells it at once. */
+    /** Sets the single observer of each part. A part that has already ended notifies the observer at once. */
     void observe(Held.Observer observer) {
         all().forEach(part -> part.observe(observer));
     }
@@ -184,11 +185,12 @@ public final class Grant {
         all().forEach(part -> part.prolong(most));
     }
 
-    // ---- Checked and released together.
+    // ---- Checking and releasing all parts together.
 
     /**
-     * Asks the server, with one committed check, whether all nodes exist. {@code done} gets the code. The server
-     * stops at the first node that is missing, so only that part is lost by this answer. On the engine thread.
+     * Asks the server, by one committed check, whether all nodes exist, and passes the result code to {@code done}. The
+     * server stops at the first missing node, so the answer marks only that part as lost. Call only on the engine
+     * thread.
      */
     public void check(Consumer<Code> done) {
         List<HeldNode> nodes = nodes().toList();
@@ -201,23 +203,26 @@ public final class Grant {
         });
     }
 
-    /** Releases the parts that have not ended; a caller that does not wait for the result uses this. Any thread. */
+    /**
+     * Releases the parts that have not ended, for a caller that does not wait for the result. May be called from any
+     * thread.
+     */
     @CanIgnoreReturnValue
     public CompletableFuture<Void> release() {
         return release(false);
     }
 
     /**
-     * Releases the parts that have not ended. The future completes once all are gone, see {@link Held#release}.
-     * Several parts are always nodes of the engine: they are handed to the cleaner together, so that one request
-     * deletes them. Any thread.
+     * Releases the parts that have not ended. The future completes once all are gone, see {@link Held#release}. If
+     * there are several parts, all are nodes of the engine. They are handed to the cleaner together, so that one
+     * request deletes them. May be called from any thread.
      */
     @CanIgnoreReturnValue
     CompletableFuture<Void> release(boolean waits) {
         if (isSingle()) {
             return first().release(waits);
         }
-        var unused = isLost(); // reads the clock: a part whose time is over must end as LOST, not as RELEASED
+        var unused = isLost(); // reads the clock: a part whose time has elapsed must end as LOST, not as RELEASED
         Grant ending = only(Held::endAsReleased);
         if (!ending.isEmpty()) {
             HeldNode any = ending.nodes().findFirst().orElseThrow();
@@ -228,8 +233,8 @@ public final class Grant {
     }
 
     /**
-     * Hands the nodes to the cleaner together, so that one request deletes them. A node that the end of the session or
-     * of the client has handed over already is left out. On the engine thread.
+     * Hands the nodes to the cleaner together, so that one request deletes them. Skips a node that was already handed
+     * over when its session or the client ended. Call only on the engine thread.
      */
     private void discard(NodeCleaner cleaner) {
         List<HeldNode> ended = nodes().filter(HeldNode::beginAfterEnd).toList();

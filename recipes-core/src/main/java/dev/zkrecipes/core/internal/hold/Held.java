@@ -15,12 +15,12 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What holds stand on: a node of the engine, or the hold of a foreign lock. It ends exactly once, as RELEASED or as
- * LOST. The first thread that sets {@link #end} decides which, and all later attempts change nothing.
+ * One part of what backs a hold: a node of the engine, or the hold of a foreign lock. A part ends exactly once, as
+ * RELEASED or as LOST. The first thread to set {@link #end} decides which; later attempts have no effect.
  *
- * <p>The listener acts on a loss, and the observer only reports. Either may be set while another thread ends this. So
- * the thread that sets one looks at the end afterwards, and the thread that ends this looks at them afterwards: one
- * of the two sees the other. Thread-safe.
+ * <p>The listener acts on a loss; the observer only reports. Either may be set while another thread ends the part. So
+ * the thread that sets one of them reads the end afterwards, and the thread that sets the end reads both of them
+ * afterwards. At least one of the two threads sees what the other has set. Thread-safe.
  */
 public abstract class Held {
     private static final AtomicReferenceFieldUpdater<Held, @Nullable End> END =
@@ -30,26 +30,26 @@ public abstract class Held {
 
     private static final End RELEASED = new End(LeaseState.RELEASED, "it was given back");
 
-    /** Acts on a loss: what stands on the held thing is lost, too. */
+    /** Acts on the loss of a part: the holds that it backs are lost, too. */
     @FunctionalInterface
     public interface Listener {
-        /** It was lost. Called on any thread; a second call has no further effect. */
+        /** Called when the part was lost, on any thread. A second call has no further effect. */
         void onLost(Held held);
     }
 
-    /** Reports what becomes of it, and changes nothing. */
+    /** Reports what happens to a part, and changes nothing. */
     public interface Observer {
-        /** It was released. Called on the thread that released it. */
+        /** Called when the part was released, on the thread that released it. */
         void onReleased();
 
-        /** It was lost. Called on any thread, perhaps on the engine thread, so it must not block. */
+        /** Called when the part was lost, on any thread. That may be the engine thread, so this must not block. */
         void onLost(String reason);
 
-        /** Somebody asks for the lock back, and the application listens for that. */
+        /** Called when somebody requests the lock back, if the application listens for such requests. */
         void onRevocationRequested();
     }
 
-    /** How it ended. The reason appears in messages if it was lost. */
+    /** How a part ended. The reason of a loss appears in messages. */
     protected record End(LeaseState state, String reason) {
         public boolean isLoss() {
             return state == LeaseState.LOST;
@@ -57,10 +57,10 @@ public abstract class Held {
     }
 
     private final LockSpec spec;
-    private final @Nullable HoldLimit limit; // null if it may be held for any time
-    private volatile @Nullable End end; // null while it stands, and set once
-    private volatile @Nullable Listener listener; // null again once it was told
-    private volatile @Nullable Observer observer; // null again once it was told
+    private final @Nullable HoldLimit limit; // null if there is no time limit
+    private volatile @Nullable End end; // null until the part ends; set once
+    private volatile @Nullable Listener listener; // null again once it was notified
+    private volatile @Nullable Observer observer; // null again once it was notified
 
     protected Held(LockSpec spec, @Nullable HoldLimit limit) {
         this.spec = spec;
@@ -77,36 +77,39 @@ public abstract class Held {
 
     // ---- What a node and a foreign hold do differently.
 
-    /** The state as long as no end was noted here. */
+    /** Returns the state while no end is recorded here. */
     protected abstract LeaseState standing();
 
-    /** Ends it as lost for this reason, unless it has ended. */
+    /** Ends the part as lost for this reason, unless it has already ended. */
     public abstract void lose(String reason);
 
-    /** Whether the state is LOST. That may cost less than {@link #state()}, which also tells HELD from SUSPENDED. */
+    /**
+     * Whether the state is LOST. This may be cheaper than {@link #state()}, which also distinguishes HELD from
+     * SUSPENDED.
+     */
     public abstract boolean isLost();
 
     /** Whether nothing is left to release. */
     public abstract boolean hasEnded();
 
-    /** A new exception for a caller that relies on it although it is lost. */
+    /** Returns a new exception for a caller that relies on the part although it is lost. */
     public abstract LockLostException lost();
 
-    /** The fencing tokens by lock path. Throws if it is lost. */
+    /** Returns the fencing tokens by lock path. Throws if the part is lost. */
     public abstract Map<String, Long> tokens();
 
-    /** Operations that fail a {@code multi} once the lock is no longer held. */
+    /** Returns operations that make a {@code multi} fail once the lock is no longer held. */
     public abstract List<Op> guards();
 
     /**
-     * Releases it, unless that was done before. The future completes once it is known to be gone. A caller that
-     * {@code waits} for the future anyway lets a foreign lock block in this call already.
+     * Releases the part, unless it was released before. The future completes once the part is known to be gone. If
+     * {@code waits} is true, the caller waits for the future anyway, so a foreign lock may already block in this call.
      */
     public abstract CompletableFuture<Void> release(boolean waits);
 
-    // ---- Its end.
+    // ---- The end.
 
-    /** The state at this moment. An end that only the clock tells is noted first. */
+    /** Returns the state at this moment. If only the clock shows that the part has ended, records the end first. */
     public final LeaseState state() {
         End last = endByNow();
         return last == null ? standing() : last.state();
@@ -117,8 +120,8 @@ public abstract class Held {
     }
 
     /**
-     * How it has ended; null if it stands. No thread may have noticed yet that its time is over, so this reads the
-     * clock, and notes the end.
+     * Returns how the part has ended; null if it has not. Perhaps no thread has noticed yet that its time has elapsed,
+     * so this reads the clock, and records the end.
      */
     protected @Nullable End endByNow() {
         if (end == null && limit != null && limit.isOver()) {
@@ -127,7 +130,10 @@ public abstract class Held {
         return end;
     }
 
-    /** Whether it is already known to be lost. This does not read the clock, so it is cheap and ends nothing. */
+    /**
+     * Whether the part is already known to be lost. This does not read the clock, so it is cheap and never ends the
+     * part.
+     */
     public boolean isKnownAsLost() {
         End last = end;
         return last != null && last.isLoss();
@@ -139,7 +145,10 @@ public abstract class Held {
         }
     }
 
-    /** The error for the loss of this lock, as messages call it. Nobody may have noted the loss of a foreign hold. */
+    /**
+     * Returns the error for a loss; {@code lock} names the lock in the message. The reason may be unknown, because the
+     * loss of a foreign hold may not have been recorded.
+     */
     protected final LockLostException lost(String lock) {
         End last = end;
         String reason = last == null ? "nobody knows why" : last.reason();
@@ -149,27 +158,29 @@ public abstract class Held {
                 reason);
     }
 
-    /** Ends it as released. Returns false if it had ended before. */
+    /** Ends the part as released. Returns false if it had already ended. */
     public final boolean endAsReleased() {
         return END.compareAndSet(this, null, RELEASED);
     }
 
-    /** Ends it as lost. Returns false if it had ended before. */
+    /** Ends the part as lost. Returns false if it had already ended. */
     protected final boolean endAsLost(String reason) {
         return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
-    /** Starts the timer of its limit, if it has one: before the caller gets the lease, and after each change. */
+    /**
+     * Starts the timer of the limit, if there is one. Called before the caller gets the lease, and after each change.
+     */
     public final void limitTime() {
         if (limit != null) {
             limit.begin(this::endByNow);
             if (end != null) {
-                limit.end(); // the thread that ended it may have looked before there was a timer
+                limit.end(); // the thread that ended the part may have looked before the timer was set
             }
         }
     }
 
-    /** Gives it this much time from now on, if it has a limit that is not over. */
+    /** Sets the time that remains from now on, if there is a limit and it has not elapsed. */
     public void prolong(Duration most) {
         if (limit != null) {
             limit.change(most, this::limitTime);
@@ -178,13 +189,13 @@ public abstract class Held {
 
     // ---- Listener and observer.
 
-    /** Sets the only listener, which is told of a loss; at once if it is lost already. */
+    /** Sets the single listener, which is notified of a loss; at once if the part is already lost. */
     public void attach(Listener only) {
         listener = only;
-        tellListener(); // the thread that ended it may have looked before there was a listener
+        tellListener(); // the thread that ended the part may have looked before the listener was set
     }
 
-    /** Follows the end: stops the timer of the limit, and tells the listener of a loss. */
+    /** Does what follows from the end: stops the timer of the limit, and notifies the listener of a loss. */
     protected final void settleEnd() {
         if (limit != null) {
             limit.end();
@@ -192,7 +203,7 @@ public abstract class Held {
         tellListener();
     }
 
-    /** Two threads may come here at once, and both tell the listener: it expects that. */
+    /** Notifies the listener of a loss. Two threads may do so at the same time, which the listener expects. */
     private void tellListener() {
         Listener only = listener;
         End last = end;
@@ -202,10 +213,10 @@ public abstract class Held {
         }
     }
 
-    /** Sets the only observer, which is told of the end exactly once. */
+    /** Sets the single observer, which is notified of the end exactly once. */
     public final void observe(Observer only) {
         observer = only;
-        if (end != null) { // the thread that ended it may have looked before there was an observer
+        if (end != null) { // the thread that ended the part may have looked before the observer was set
             tellObserver();
         }
     }
@@ -214,7 +225,7 @@ public abstract class Held {
         return observer;
     }
 
-    /** Tells the observer of the end, unless another thread has taken it to do so. */
+    /** Notifies the observer of the end, unless another thread has already taken the observer to do so. */
     protected final void tellObserver() {
         Observer only = observer == null ? null : OBSERVER.getAndSet(this, null);
         End last = end;

@@ -19,22 +19,22 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One held node. Until it ends, its state follows from the session's proof of life, without a question to the server.
- * It also ends by the clock: when no write was committed for a whole session time-out, or when its {@link HoldLimit}
- * is over.
+ * One held node. Until it ends, its state follows from the session's proof of life, without a request to the server.
+ * The clock may end it, too: when no write was committed for a whole session time-out, or when its {@link HoldLimit}
+ * has elapsed.
  *
- * <p>Any thread may ask for its state, and end it. What follows from the end is done once, on the engine thread: the
- * {@link NodeCleaner} gets the node, and the session stops checking it. If the thread that ended it dies before it
- * has handed that over, the {@link KeepAlive} does it later, by {@link #finishEnd}. Thread-safe.
+ * <p>Any thread may query its state, and end it. What follows from the end is done once, on the engine thread: the
+ * {@link NodeCleaner} gets the node, and the session stops checking it. If the thread that ended it dies before handing
+ * this task to the engine, the {@link KeepAlive} does it later, by {@link #finishEnd}. Thread-safe.
  */
 public final class HeldNode extends Held implements KeepAlive.CheckedNode {
     private final EngineScheduler scheduler;
     private final NodeCleaner cleaner;
     private final OwnNode node;
-    private final String nodePath; // a copy for any thread: what else an OwnNode knows belongs to the engine
+    private final String nodePath; // a copy for any thread, because OwnNode is confined to the engine thread
     private final long token;
     private final long grantedAt; // by the engine's clock
-    private boolean isSeenTo; // whether what follows from the end has begun; on the engine thread
+    private boolean isSeenTo; // whether what follows from the end has begun; confined to the engine thread
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     public HeldNode(
@@ -85,7 +85,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         return Map.of(spec().path(), token());
     }
 
-    /** Checks no version: the data of the node change when somebody asks for the lock back. */
+    /** Does not check the version, because the node's data change when somebody requests the lock back. */
     @Override
     public List<Op> guards() {
         return List.of(Op.check(nodePath, -1));
@@ -124,12 +124,12 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
 
     @Override
     public void onNodeGone() {
-        lose("its node was deleted by somebody else"); // no effect after the end, when we delete it ourselves
+        lose("its node was deleted by somebody else"); // no effect once it has ended, when we delete the node ourselves
     }
 
     /**
-     * Completes on the engine thread once the node is known to be gone; exceptionally as soon as ZooKeeper refuses to
-     * delete it.
+     * Returns a future that completes on the engine thread once the node is known to be gone; exceptionally as soon as
+     * ZooKeeper refuses to delete it.
      */
     public CompletableFuture<Void> gone() {
         return gone;
@@ -138,7 +138,7 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
     /** Never blocks: the engine deletes the node. */
     @Override
     public CompletableFuture<Void> release(boolean waits) {
-        if (endByNow() == null && endAsReleased()) { // reads the clock: if its time is over, it ends as LOST
+        if (endByNow() == null && endAsReleased()) { // reads the clock: if its time has elapsed, it ends as LOST
             scheduler.execute(this::afterEnd);
             tellObserver();
         }
@@ -153,8 +153,8 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
     }
 
     /**
-     * Ends it, and does the rest in this call. A thread that has just released it may not have handed over the rest,
-     * and after the end of the session or of the client there is no time to wait for that.
+     * Ends it, and does what follows from the end in this call. A thread that has just released it may not have handed
+     * that task to the engine yet, and once the session or the client ends there is no time to wait for it.
      */
     @Override
     public void endAtOnce(String reason) {
@@ -162,7 +162,10 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         afterEnd();
     }
 
-    /** Does the rest of an end, in case the thread that ended it died before it could hand that over. */
+    /**
+     * Does what follows from the end, in case the thread that ended it died before it could hand the task to the
+     * engine.
+     */
     @Override
     public void finishEnd() {
         if (end() != null) {
@@ -170,7 +173,10 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         }
     }
 
-    /** The client is closed and deletes nothing any more, so nobody may wait for the deletion. */
+    /**
+     * Completes {@link #gone} without a deletion: the client is closed and deletes nothing any more, so nobody may wait
+     * for it.
+     */
     @Override
     public void abandon() {
         lose(LockLog.CLIENT_CLOSED);
@@ -178,12 +184,12 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         gone.complete(null);
     }
 
-    /** What follows from the end, once. On the engine thread. */
+    /** Does what follows from the end, once. Call only on the engine thread. */
     private void afterEnd() {
         if (beginAfterEnd()) {
             End last = end();
             if (last != null && last.reason().equals(Session.OUTLIVED)) {
-                session().takeForLost(); // before this leaves: without leases a session is judged by its connection
+                session().takeForLost(); // before leave(): a session without leases is judged by its connection
             }
             cleaner.discard(node, gone);
             leave();
@@ -194,14 +200,14 @@ public final class HeldNode extends Held implements KeepAlive.CheckedNode {
         }
     }
 
-    /** Returns whether the caller is the first, and so has to do what follows from the end. */
+    /** Returns whether the caller is the first, and so must do what follows from the end. */
     boolean beginAfterEnd() {
         boolean begins = !isSeenTo;
         isSeenTo = true;
         return begins;
     }
 
-    /** The session checks the node no longer, and those who stand on it learn of its end. */
+    /** Stops the session's checks of the node, stops its timer, and notifies its listener of a loss. */
     void leave() {
         session().keepAlive().remove(this);
         settleEnd();

@@ -28,20 +28,20 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One hold of a lock, and the lease that the application gets for it. It stands on a {@link Grant}. Holds of one
- * thread may share the parts of a grant, and each part is released with the last hold that stands on it.
+ * One hold of a lock, and the lease that the application gets for it. It is backed by a {@link Grant}. Holds of one
+ * thread may share the parts of a grant; each part is released with the last hold that it backs.
  *
  * <p>Re-entry creates one hold and little else, so a hold is small. Futures and listeners are created on demand, and
- * then learn what has happened before.
+ * are then brought up to date.
  *
- * <p><b>Closing.</b> {@link #closing} goes from null to {@link #DECIDING}, and from there to a result. In between,
- * the hold counts as closed, but still has the state of its grant. Threads that close one hold at the same time all
- * go through the same steps, and each step takes effect once, so the state is not HELD when any of them returns. If a
- * thread dies in the middle, nobody would do the rest: it leaves what was thrown in the {@link LastResort}, and the
- * engine ends the client.
+ * <p><b>Closing.</b> {@link #closing} goes from null to {@link #DECIDING}, and from there to a result. In between, the
+ * hold counts as closed, but its state is still that of its grant. If several threads close a hold at the same time,
+ * all of them go through the same steps, and each step takes effect once. So the state is not HELD when any of them
+ * returns. If a thread dies in the middle, no other thread would complete the close. So the dying thread leaves its
+ * error in the {@link LastResort}, and the engine ends the client.
  *
- * <p>Any thread may ask. Only the owner may close, unless {@link LockData#mayClose} or {@link #letAnyThreadClose}
- * says otherwise.
+ * <p>Any thread may query the hold. Only its owner may close it, unless {@link LockData#mayClose} or
+ * {@link #letAnyThreadClose} allows others to.
  */
 public final class Hold implements MultiLease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
@@ -51,7 +51,7 @@ public final class Hold implements MultiLease, Held.Listener {
 
     /** The lock through which a hold was acquired: a lock of the engine, or a foreign lock. */
     public interface Origin {
-        /** What was asked for. */
+        /** The requested locks. */
         LockGroup group();
 
         Callbacks callbacks();
@@ -59,25 +59,27 @@ public final class Hold implements MultiLease, Held.Listener {
         /** The name of the client in messages. */
         String ownerLabel();
 
-        /** Asks the server, or the foreign lock, whether the hold stands, and throws if it does not. */
+        /** Asks the server, or the foreign lock, whether the hold is still valid, and throws if it is not. */
         void verify(Hold hold) throws InterruptedException;
 
         /** Registers a listener for requests to release the lock. */
         void listen(Hold hold, Consumer<RevocationRequest> listener);
 
         /**
-         * Waits until what was released with a closed hold is gone, unless the lock releases in the background. If it
-         * {@code tells}, it throws the error with which the release was refused.
+         * Waits until everything that was released with the closed hold is gone, unless the lock releases in the
+         * background. If {@code tells} is true, throws the error with which the release was refused.
          */
         void confirm(Hold closed, boolean tells);
 
-        /** Where holds set their timers. Throws if holds of this lock can only be closed by their own thread. */
+        /**
+         * The scheduler for the timers of holds. Throws if holds of this lock can only be closed by their own thread.
+         */
         EngineScheduler timers();
 
-        /** Runs a task of a timer that closes a hold, on a thread on which this lock may be released. */
+        /** Runs a timer's task, which closes a hold, on a thread that may release this lock. */
         void runClose(Runnable close);
 
-        /** Where a thread that dies in the middle of a close leaves what was thrown. The engine looks there. */
+        /** Where a thread that dies in the middle of a close leaves its error, for the engine to find. */
         LastResort lastResort();
     }
 
@@ -89,16 +91,16 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     private static final Duration MOST_DELAY = Duration.ofDays(36_500);
-    private static final Closing DECIDING = Closing.givingBackNothing(LeaseState.HELD); // closed, without a result
+    private static final Closing DECIDING = Closing.givingBackNothing(LeaseState.HELD); // closed, but no result yet
     private static final Closing RELEASED = Closing.givingBackNothing(LeaseState.RELEASED);
     private static final Closing LOST = Closing.givingBackNothing(LeaseState.LOST);
 
     private final Origin lock;
     private final LastResort lastResort; // a field: after a stack overflow there may be no stack for a call
     private final Grant grant;
-    private final LockData data; // the record of its owner
-    private volatile @Nullable Closing closing; // null while it is open
-    private volatile @Nullable HoldListeners listeners; // null until somebody wants to be told of its end
+    private final LockData data; // the record of the hold's owner
+    private volatile @Nullable Closing closing; // null while the hold is open
+    private volatile @Nullable HoldListeners listeners; // null until somebody needs them
 
     public Hold(Origin lock, Grant grant, LockData data) {
         this.lock = lock;
@@ -108,8 +110,8 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /**
-     * Opens the first hold on a new grant, which tells it of a loss from now on. Whatever is thrown in here, the
-     * grant is released, because the caller has no lease to close.
+     * Opens the first hold on a new grant. From now on the grant notifies the hold of a loss. If anything is thrown
+     * here, the grant is released, because the caller gets no lease to close.
      */
     public static Hold open(Origin lock, Grant grant, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grant, data);
@@ -125,7 +127,7 @@ public final class Hold implements MultiLease, Held.Listener {
         }
     }
 
-    /** The lock through which it was acquired. */
+    /** The lock through which this hold was acquired. */
     public Origin lock() {
         return lock;
     }
@@ -142,11 +144,11 @@ public final class Hold implements MultiLease, Held.Listener {
         return lock.group();
     }
 
-    /** A part of the grant was lost. Any thread. */
+    /** Called when a part of the grant was lost. May be called from any thread. */
     @Override
     public void onLost(Held part) {
         HoldListeners told = listeners;
-        if (told != null && !isClosed()) { // otherwise the closing thread tells them, once it has a result
+        if (told != null && !isClosed()) { // otherwise the closing thread notifies them once it has a result
             told.end(LeaseState.LOST);
         }
         data.lose(this);
@@ -156,13 +158,13 @@ public final class Hold implements MultiLease, Held.Listener {
         return closing != null;
     }
 
-    /** The result of closing; null while the hold is open, or a thread is still closing it. */
+    /** Returns the result of closing; null while the hold is open or a thread is still closing it. */
     private @Nullable Closing decided() {
         Closing closed = closing;
         return closed != null && closed.as == LeaseState.HELD ? null : closed;
     }
 
-    /** Whether it is open and not lost. */
+    /** Whether the hold is open and not lost. */
     public boolean isStanding() {
         return !isClosed() && !isLost();
     }
@@ -212,7 +214,7 @@ public final class Hold implements MultiLease, Held.Listener {
     public boolean prolong(Duration most) {
         LockOptions.defaults().withHoldAtMost(most); // throws unless the time is within the bounds of that option
         if (!isStanding()) {
-            return false; // a closed hold must not prolong a grant on which other holds may stand
+            return false; // a closed hold must not prolong a grant that may back other holds
         }
         grant.prolong(most);
         return isStanding();
@@ -249,7 +251,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().ended();
     }
 
-    /** The futures and listeners of this hold, created by the first call. */
+    /** Returns the futures and listeners of this hold, which the first call creates. */
     public HoldListeners listeners() {
         HoldListeners made = listeners;
         if (made != null) {
@@ -259,8 +261,8 @@ public final class Hold implements MultiLease, Held.Listener {
         if (!LISTENERS.compareAndSet(this, null, made)) {
             return Objects.requireNonNull(listeners);
         }
-        // The state is read after the listeners can be seen: whatever happens from now on finds them. If a thread is
-        // closing the hold at this moment, that thread tells them.
+        // The state is read after the listeners are published, so whatever happens from now on finds them. If a thread
+        // is closing the hold at this moment, that thread notifies them.
         Closing closed = decided();
         if (closed != null) {
             tell(made, closed);
@@ -270,13 +272,13 @@ public final class Hold implements MultiLease, Held.Listener {
         return made;
     }
 
-    /** Passes the result of closing on. */
+    /** Passes the result of closing to the futures and listeners. */
     private static void tell(HoldListeners told, Closing closed) {
         Completion.forward(closed.released, told.givenBack);
         told.end(closed.as);
     }
 
-    /** Only the call that closed a hold which was not lost reports that the release was refused. */
+    /** A refused release is reported only by the call that closed the hold, and only if the hold was not lost. */
     @Override
     public void close() {
         boolean closes = beginClosing(true);
@@ -289,7 +291,9 @@ public final class Hold implements MultiLease, Held.Listener {
         return listeners().released();
     }
 
-    /** No thread waits meanwhile. A timer of the engine closes the hold, so any thread may close it from now on. */
+    /**
+     * Blocks no thread during the delay. A timer of the engine closes the hold, so from now on any thread may close it.
+     */
     @Override
     public CompletableFuture<Void> closeAfter(Duration delay) {
         Objects.requireNonNull(delay, "delay");
@@ -313,8 +317,8 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /**
-     * From now on any thread may close the hold, even while its owner lives. The owner may still re-enter as long as
-     * the hold stands, see {@link LockData#reenter}.
+     * Lets any thread close the hold from now on, even while its owner is alive. The owner may still re-enter while the
+     * hold is open and not lost, see {@link LockData#reenter}.
      */
     public void letAnyThreadClose() {
         requireMayClose();
@@ -322,7 +326,7 @@ public final class Hold implements MultiLease, Held.Listener {
         listeners().anyThreadCloses = true;
     }
 
-    /** Whether a thread other than the owner may close it while the owner lives. */
+    /** Whether a thread other than the owner may close the hold while the owner is alive. */
     boolean isClosedByAnyThread() {
         HoldListeners told = listeners;
         return told != null && told.anyThreadCloses;
@@ -336,12 +340,12 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /**
-     * Closes the hold, and releases the parts of its grant on which no other hold stands. Returns whether this call
-     * closed it. A caller that {@code waits} calls {@link Origin#confirm} next, so a foreign lock may block here
-     * already.
+     * Closes the hold, and releases the parts of its grant that back no other hold. Returns whether this call closed
+     * the hold. If {@code waits} is true, the caller calls {@link Origin#confirm} next, so a foreign lock may already
+     * block in this call.
      *
-     * <p>If another thread is closing the hold at this moment, this call goes through the same steps. Each step is
-     * done by the first thread that comes to it, and the state is not HELD when either call returns.
+     * <p>If another thread is closing the hold at this moment, this call goes through the same steps. Each step is done
+     * by the first thread to reach it, and the state is not HELD when either call returns.
      */
     @CanIgnoreReturnValue
     public boolean beginClosing(boolean waits) {
@@ -350,14 +354,14 @@ public final class Hold implements MultiLease, Held.Listener {
         }
         boolean begins = false;
         try {
-            // The result is found out only after this. A loss that still found the hold open has told its listeners
-            // LOST, and is seen here, so the result is LOST as well.
+            // The result is determined only after this update. A loss that still found the hold open has notified the
+            // listeners of LOST. That loss is visible here, so the result is LOST as well.
             begins = CLOSING.compareAndSet(this, null, DECIDING);
             if (begins || decided() == null) {
                 decide(giveBack(waits));
             }
         } catch (Throwable t) {
-            lastResort.thrown = t; // ends the client, since nobody else does the rest
+            lastResort.thrown = t; // ends the client, because no other thread would complete the close
             lastResort.wakeEngine();
             decide(LOST);
             throw t;
@@ -365,7 +369,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return begins;
     }
 
-    /** Sets the result, unless another thread was faster, and tells the listeners. */
+    /** Sets the result and notifies the listeners, unless another thread was faster. */
     private void decide(Closing last) {
         if (CLOSING.compareAndSet(this, DECIDING, last)) {
             HoldListeners told = listeners;
@@ -376,9 +380,9 @@ public final class Hold implements MultiLease, Held.Listener {
     }
 
     /**
-     * Takes the hold out of its record, and releases what no other hold stands on. Only the last hold on a grant
-     * reads the clock to see whether it is lost. Other holds rely on what is known, which keeps the end of a re-entry
-     * cheap.
+     * Removes the hold from its record, and releases the parts that back no other hold. Only the last hold on a grant
+     * reads the clock to see whether the grant is lost. Other holds rely on what is already known, so that closing a
+     * re-entered hold stays cheap.
      */
     private Closing giveBack(boolean waits) {
         data.takeOut(this);
@@ -390,7 +394,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return new Closing(grant.isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);
     }
 
-    /** Completes once the nodes released with this closed hold are known to be gone. */
+    /** Returns a future that completes once the nodes released with this closed hold are known to be gone. */
     public CompletableFuture<Void> givenBack() {
         Closing closed = decided();
         return closed != null ? closed.released : listeners().givenBack; // another thread is still closing it

@@ -11,17 +11,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long one holder may keep what it has acquired, see {@code LockOptions.withHoldAtMost}. Whoever asks for the
- * state of a lease reads the clock here, so a lease is lost in time even if no thread has come to its timer. The
- * first who sees that the time is over records it, so that a prolongation that comes later does not revive the hold.
- * Any thread.
+ * Limits how long a holder may keep what it has acquired, see {@code LockOptions.withHoldAtMost}. Each query for the
+ * state of a lease reads the clock here, so a lease is lost in time even if its timer is late. The first thread to see
+ * that the time has elapsed records this, so that a later prolongation does not revive the hold. Thread-safe.
  */
 public final class HoldLimit {
     private final EngineScheduler scheduler;
     private final long beganAt; // by the engine's clock
-    private final AtomicLong endsAfter; // nanoseconds since it began; negated once somebody has seen that it is over
-    private volatile @Nullable Timer timer; // ends the hold at its limit even if no caller looks at it
-    private volatile boolean changed; // whether a call has set another time than the options, for the message
+    private final AtomicLong endsAfter; // nanoseconds after beganAt; negated once seen to have elapsed
+    private volatile @Nullable Timer timer; // ends the hold at its limit even if no thread queries it
+    private volatile boolean changed; // whether Lease.prolong has set the time; for the message
 
     HoldLimit(EngineScheduler scheduler, Duration most) {
         this(scheduler, scheduler.nanoTime(), most.toNanos(), false);
@@ -34,12 +33,15 @@ public final class HoldLimit {
         this.changed = changed;
     }
 
-    /** The limit of a hold of these locks that begins now; null if their options set none. */
+    /** Returns the limit of a hold of these locks that begins now; null if their options set no limit. */
     public static @Nullable HoldLimit of(LockGroup group, EngineScheduler scheduler) {
         return group.holdAtMost().map(most -> new HoldLimit(scheduler, most)).orElse(null);
     }
 
-    /** A limit with the same end, for a node that continues the hold in another mode; null if there is none. */
+    /**
+     * Returns a limit with the same end, for a node that continues the hold in another mode; null if {@code limit} is
+     * null.
+     */
     public static @Nullable HoldLimit withEndOf(@Nullable HoldLimit limit) {
         return limit == null
                 ? null
@@ -47,8 +49,8 @@ public final class HoldLimit {
     }
 
     /**
-     * Sets the timer, which runs the task on the engine thread when the time is over. After a change of the time it
-     * is called again, on the engine thread, so that no two calls meet.
+     * Sets the timer, which runs {@code onOver} on the engine thread when the time has elapsed. Called again after each
+     * change of the time, on the engine thread, so that no two calls overlap.
      */
     public void begin(Runnable onOver) {
         end();
@@ -59,13 +61,16 @@ public final class HoldLimit {
         return scheduler.nanoTime() - beganAt;
     }
 
-    /** Whether the time is over. If the end was changed while this call compared, it looks again. */
+    /** Whether the time has elapsed. If the limit is changed during the comparison, this looks again. */
     public boolean isOver() {
         long ends = endsAfter.get();
         return ends < 0 || (held() >= ends && (endsAfter.compareAndSet(ends, -ends) || isOver()));
     }
 
-    /** Sets the time that is left, unless it is over. Then the engine runs the task, which sets the timer anew. */
+    /**
+     * Sets the remaining time, unless the time has already elapsed. Then has the engine run {@code begin}, which sets a
+     * new timer.
+     */
     void change(Duration left, Runnable begin) {
         long ends = held() + left.toNanos();
         if (endsAfter.updateAndGet(last -> last < 0 ? last : ends) > 0) {
@@ -74,7 +79,7 @@ public final class HoldLimit {
         }
     }
 
-    /** Cancels the timer: the hold has ended, or gets another timer. */
+    /** Cancels the timer, because the hold has ended or gets another timer. */
     public void end() {
         Timer running = timer;
         if (running != null) {
@@ -82,7 +87,7 @@ public final class HoldLimit {
         }
     }
 
-    /** Why the hold was lost. It names the setting that determined the time. */
+    /** Returns why the hold was lost, with the name of the setting that determined the time. */
     public String reason() {
         return "it was held for " + Duration.ofNanos(Math.abs(endsAfter.get())) + ", the most that its "
                 + (changed ? "Lease.prolong" : "LockOptions.withHoldAtMost") + " allows";

@@ -13,15 +13,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The listeners and futures of one hold, and whether any thread may close it. Most holds end without anybody
- * asking for these.
- */
+/** The listeners and futures of one hold, and whether any thread may close it. Most holds never need this object. */
 public final class HoldListeners {
     private final Callbacks callbacks;
     volatile boolean anyThreadCloses;
-    final CompletableFuture<LeaseState> ended = new CompletableFuture<>(); // by its close, or by a loss
-    final CompletableFuture<Void> givenBack = new CompletableFuture<>(); // once the nodes are gone
+    final CompletableFuture<LeaseState> ended = new CompletableFuture<>(); // completed by a close or by a loss
+    final CompletableFuture<Void> givenBack = new CompletableFuture<>(); // completed once the nodes are gone
     private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();
     private final AtomicReference<@Nullable RevocationListeners> revocations = new AtomicReference<>();
 
@@ -29,10 +26,10 @@ public final class HoldListeners {
         this.callbacks = callbacks;
     }
 
-    /** The hold was closed, or lost. Only the first call counts. */
+    /** Called when the hold was closed or lost. Only the first call has an effect. */
     void end(LeaseState how) {
         ended.complete(how);
-        RevocationListeners told = revocations.get(); // a listener that comes later sees that the hold has ended
+        RevocationListeners told = revocations.get(); // a listener that is added later sees that the hold has ended
         if (told != null) {
             told.end();
         }
@@ -48,23 +45,23 @@ public final class HoldListeners {
         });
     }
 
-    /** The listeners for requests to release the lock, created by the first call. */
+    /** Returns the listeners for requests to release the lock, which the first call creates. */
     public RevocationListeners revocations(Supplier<RevocationListeners> maker) {
         return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
     }
 
-    /** One stage for all callers: a new stage for each call would stay as long as the lease. */
+    /** Returns the same stage to all callers. A new stage for each call would stay in memory as long as the lease. */
     CompletionStage<LeaseState> ended() {
         return Objects.requireNonNull(endedForAll.updateAndGet(made ->
                 made != null ? made : Completion.copy(ended, this::tellOfEnd).minimalCompletionStage()));
     }
 
-    /** A copy for the application, which completes once the hold is released, on a callback thread. */
+    /** Returns a copy for the application, which completes on a callback thread once the hold is released. */
     CompletableFuture<Void> released() {
         return Completion.copy(givenBack, callbacks::run);
     }
 
-    /** A loss has threads of its own, so that blocked callbacks do not delay it. */
+    /** Runs the task as a callback. Losses have their own threads, so that blocked callbacks do not delay them. */
     private void tellOfEnd(Runnable task) {
         if (ended.getNow(LeaseState.HELD) == LeaseState.LOST) {
             callbacks.tellLoss(task);

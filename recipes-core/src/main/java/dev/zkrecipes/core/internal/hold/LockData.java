@@ -26,28 +26,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The record of the open holds of one owner. The owner is a thread, for all locks of one client; or a lock object
- * that any thread may use; or nobody, for the leases of asynchronous requests. Holds are found by path and rule and
- * not by lock object, so an application may make a new lock object for each call.
+ * Records the open holds of one owner. The owner is a thread, for all locks of one client; or a lock object that any
+ * thread may use; or nobody, for the leases of asynchronous requests. Holds are looked up by path and rule, not by lock
+ * object, so an application may create a new lock object for each call.
  *
- * <p>A thread opens and closes its own holds. Once it is dead, any thread may close them, and so may any thread close
- * a hold of which its owner has said so. Therefore the collections are concurrent: a thread that iterates while
- * others open and close holds sees every hold that was open before and still is. Thread-safe.
+ * <p>A thread opens and closes its own holds. Any thread may close the holds of a dead thread, and any hold whose owner
+ * has allowed that. Therefore the collections are concurrent: an iteration that runs while other threads open and close
+ * holds sees every hold that is open throughout. Thread-safe.
  *
- * <p>A hold counts no longer from the moment it is closed. Taking it out of the record only frees memory, so a thread
- * may die between the two. A lost hold counts until it is closed. Otherwise its owner could acquire the lock again,
- * and go on as if nothing had happened. It does not count for ever, though, see {@link LostHolds#FORGOTTEN}.
+ * <p>A hold no longer counts from the moment it is closed. Removing it from the record only frees memory, so a thread
+ * may die between the two steps. A lost hold counts until it is closed. Otherwise its owner could acquire the lock
+ * again, and continue as if nothing had happened. It does not count forever, though, see {@link LostHolds#FORGOTTEN}.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
     final @Nullable Thread owner; // null if no thread owns the holds
     private final boolean isOfNobody;
-    private final Consumer<LockData> useless; // told when the record is not needed any more
+    private final Consumer<LockData> useless; // called when the record is no longer needed
     private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
     private final LostHolds lost;
-    private volatile boolean hasOtherThreads; // whether they may close a hold while the owner re-enters
-    private @Nullable Set<String> warnedOf; // locks of which users were warned; confined to the engine thread
+    private volatile boolean hasOtherThreads; // whether they may close a hold while its owner re-enters
+    private @Nullable Set<String> warnedOf; // locks that users were warned about; confined to the engine thread
 
     private LockData(@Nullable Thread owner, boolean isOfNobody, LongSupplier clock, Consumer<LockData> useless) {
         this.owner = owner;
@@ -60,14 +60,17 @@ public final class LockData implements Held.Listener {
         return new LockData(owner, false, clock, useless);
     }
 
-    /** The record of a lock object. It lives as long as that object, so nobody is told when it is empty. */
+    /**
+     * Returns the record of a lock object. The record exists as long as that object, so nobody has to be notified when
+     * it is empty.
+     */
     static LockData ofInstance(LongSupplier clock) {
         return new LockData(null, false, clock, data -> {});
     }
 
     /**
-     * The record of leases that belong to no thread. No thread re-enters by them, and a lost one keeps nobody from
-     * acquiring afresh, because nobody knows which of the later requests are made by its user.
+     * Returns the record of leases that belong to no thread. No thread re-enters through them. A lost one does not
+     * prevent a new acquire, because it is not known which of the later requests come from its user.
      */
     public static LockData ofNobody() {
         return new LockData(null, true, () -> 0, data -> {});
@@ -82,12 +85,14 @@ public final class LockData implements Held.Listener {
         return owner == null || owner == Thread.currentThread() || !owner.isAlive();
     }
 
-    /** Whether the holds belonged to a thread that is dead. */
+    /** Whether the holds belong to a dead thread. */
     public boolean isOrphaned() {
         return owner != null && !owner.isAlive();
     }
 
-    /** Whether several holds may stand on one grant: those of a thread may, because only a thread re-enters. */
+    /**
+     * Whether one grant may back several holds. That is so for the holds of a thread, because only a thread re-enters.
+     */
     boolean sharesGrants() {
         return owner != null;
     }
@@ -95,8 +100,8 @@ public final class LockData implements Held.Listener {
     // ---- Opening and closing.
 
     /**
-     * Records a new hold under each of its paths. Returns the listener for a loss of its grant: this record, where
-     * other holds may come to stand on the same grant, otherwise the hold itself.
+     * Records a new hold under each of its paths. Returns the listener for a loss of its grant: this record if the same
+     * grant may come to back other holds, otherwise the hold itself.
      */
     @CanIgnoreReturnValue
     Held.Listener opened(Hold hold) {
@@ -110,20 +115,21 @@ public final class LockData implements Held.Listener {
         return sharesGrants() ? this : hold;
     }
 
-    /** Takes out a hold that is over. A record without holds is not needed any more. */
+    /** Removes a hold that has ended. A record without holds is no longer needed. */
     void takeOut(Hold over) {
         for (String path : over.group().paths()) {
             open.computeIfPresent(path, (same, holds) -> without(over, holds));
         }
         lost.remove(over);
-        if (open.isEmpty() && mayClose()) { // another thread must not: the owner may be opening a hold in it
+        if (open.isEmpty() && mayClose()) { // no other thread may drop it: the owner may be opening a hold
             useless.accept(this);
         }
     }
 
-    /** The holds of one path without that one; null if none is left, so that the path is taken out, too. */
+    /** Removes the hold from the holds of one path. Returns null if none is left, so that the path is removed, too. */
     private static @Nullable Deque<Hold> without(Hold over, Deque<Hold> holds) {
-        // Not by remove(over), which allocates for each hold that it passes: a gigabyte for ten thousand leases.
+        // This does not call remove(over), which allocates for each hold that it passes: a gigabyte for ten thousand
+        // leases.
         Iterator<Hold> each = holds.iterator();
         while (each.hasNext()) {
             if (each.next() == over) {
@@ -134,17 +140,20 @@ public final class LockData implements Held.Listener {
         return holds.isEmpty() ? null : holds;
     }
 
-    /** From now on another thread may close a hold of a living owner, so {@link #reenter} has to look again. */
+    /**
+     * Records that another thread may close a hold of a living owner from now on, so that {@link #reenter} checks for
+     * that.
+     */
     void expectOtherThreads() {
         hasOtherThreads = true;
     }
 
     // ---- Lost holds.
 
-    /** Notes that a hold was lost. Called once more for each further node of the hold that is lost. */
+    /** Records that a hold was lost. Called again for each further node of the hold that is lost. */
     void lose(Hold hold) {
         if (isOfNobody) {
-            takeOut(hold); // nobody looks for it here: only its lease can close it
+            takeOut(hold); // nobody looks it up here: only its lease can close it
             return;
         }
         lost.note(hold, false);
@@ -154,8 +163,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * Throws if the part of a hold on this path is lost, because the owner may be in the middle of what the lock
-     * protects. If all lost holds are {@linkplain LostHolds#FORGOTTEN forgotten}, they are closed now instead, with a
+     * Throws if a hold's part on this path is lost, because the owner may be in the middle of what the lock protects.
+     * If all lost holds on the path are {@linkplain LostHolds#FORGOTTEN forgotten}, closes them instead, with a
      * warning.
      */
     private void requireNoneLost(String path) {
@@ -170,14 +179,14 @@ public final class LockData implements Held.Listener {
         }
         found.forEach(hold -> lost.note(hold, true));
         Held part = found.get(0).grant().lostOn(path);
-        if (part != null) { // it is, unless a foreign lock takes back what it has said
+        if (part != null) { // always, unless a foreign lock no longer reports the loss
             part.requireNotLost();
         }
     }
 
     /**
-     * Closes the holds that were lost long ago. This is for an owner that no acquire tells of a loss: a dropped lease
-     * would otherwise keep its dead session in memory as long as the record.
+     * Closes the holds that were lost long ago. This is for an owner that no acquire notifies of a loss: a dropped
+     * lease would otherwise keep its dead session in memory as long as the record exists.
      */
     public void closeLongLost() {
         closeForgotten(lost.longLost());
@@ -209,13 +218,16 @@ public final class LockData implements Held.Listener {
 
     // ---- Finding.
 
-    /** The open holds on a path, the youngest first. */
+    /** Returns the open holds on a path, the youngest first. */
     private Stream<Hold> on(String path) {
         Deque<Hold> holds = open.get(path);
         return holds == null ? Stream.empty() : holds.stream().filter(hold -> !hold.isClosed());
     }
 
-    /** Those whose part on the path stands: they have a node in its queue, even if another part is lost. */
+    /**
+     * Returns the holds whose part on the path is still held. They have a node in its queue, even if another part is
+     * lost.
+     */
     private Stream<Hold> standingOn(String path) {
         return on(path).filter(hold -> hold.grant().standsOn(path));
     }
@@ -224,13 +236,13 @@ public final class LockData implements Held.Listener {
         return open.keySet().stream().flatMap(this::on);
     }
 
-    /** The parts of a closed hold's grant on which no open hold stands any more, so that they are to be released. */
+    /** Returns the parts of a closed hold's grant that no longer back any open hold, and so must be released. */
     Grant unneededWithout(Hold hold) {
         Grant grant = hold.grant();
         return sharesGrants() ? grant.only(part -> holdOn(part) == null) : grant;
     }
 
-    /** The youngest open hold on a path that matches; null if none does. */
+    /** Returns the youngest matching open hold on a path; null if there is none. */
     private @Nullable Hold youngest(String path, Predicate<Hold> wanted) {
         Deque<Hold> holds = open.get(path);
         if (holds != null) {
@@ -244,8 +256,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * The hold that {@code release()} closes: the youngest open hold of exactly these locks that is not lost. If all
-     * are lost, it is the youngest; if there is none, null.
+     * Returns the hold that {@code release()} closes: the youngest open hold of exactly these locks that is not lost.
+     * If all are lost, returns the youngest; if there is none, null.
      */
     @Nullable
     public Hold youngest(LockGroup group) {
@@ -254,24 +266,24 @@ public final class LockData implements Held.Listener {
         return standing != null ? standing : youngest(path, hold -> hold.group().equals(group));
     }
 
-    /** The youngest open hold that stands on this part of a grant; null if none does. */
+    /** Returns the youngest open hold that this part backs; null if there is none. */
     private @Nullable Hold holdOn(Held part) {
         return youngest(part.spec().path(), hold -> hold.grant().contains(part));
     }
 
-    /** The youngest open hold with a part on this lock; null if there is none. It may be lost. */
+    /** Returns the youngest open hold with a part of this lock; null if there is none. The hold may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
         return youngest(spec.path(), hold -> hold.grant().on(spec) != null);
     }
 
-    /** The part on this lock of the youngest open hold that has one; null if none has. It may be lost. */
+    /** Returns the part of this lock in the youngest open hold that has one; null if none has. The part may be lost. */
     @Nullable
     public Held partOn(LockSpec spec) {
         Hold hold = holdOf(spec);
         return hold == null ? null : hold.grant().on(spec);
     }
 
-    /** Tells every open hold that stands on the lost part. */
+    /** Notifies every open hold that the lost part backs. */
     @Override
     public void onLost(Held part) {
         on(part.spec().path()).filter(hold -> hold.grant().contains(part)).forEach(hold -> hold.onLost(part));
@@ -280,7 +292,8 @@ public final class LockData implements Held.Listener {
     // ---- Asking.
 
     /**
-     * The number of open holds of exactly these locks, lost or not. Each is recorded under all paths of the group.
+     * Returns the number of open holds of exactly these locks, lost or not. Each of them is recorded under all paths of
+     * the group, so the first path suffices.
      */
     public int count(LockGroup group) {
         return (int) on(group.paths().get(0))
@@ -297,10 +310,7 @@ public final class LockData implements Held.Listener {
                         != null);
     }
 
-    /**
-     * The paths of nodes that stand for as long as the owner wants, not more than {@code most}: no other thread may
-     * release them.
-     */
+    /** Returns the paths of held nodes that no thread but the owner may release, at most {@code most} of them. */
     public List<String> ownNodes(int most) {
         return all().filter(hold -> hold.isStanding() && !hold.isClosedByAnyThread())
                 .flatMap(hold -> hold.grant().nodePaths())
@@ -312,10 +322,10 @@ public final class LockData implements Held.Listener {
     // ---- Re-entry.
 
     /**
-     * Opens one more hold of a lock for its owner, on what {@link #grantToReenter} has returned. Returns null if
-     * another thread has closed the hold with which the new one would share its grant: that grant is being released.
-     * The record is read after the new hold is in it, so a thread that closes the other hold later finds the new one
-     * there, and leaves the grant alone.
+     * Opens one more hold of a lock for its owner, on the grant that {@link #grantToReenter} has returned. Returns null
+     * if another thread has closed the hold with which the new one would share the grant, because that grant is being
+     * released. The record is read after the new hold was added to it. So a thread that closes the other hold later
+     * finds the new one, and does not release the grant.
      */
     @Nullable
     public Hold reenter(Hold.Origin lock, Grant grant) {
@@ -329,12 +339,12 @@ public final class LockData implements Held.Listener {
             }
             return again;
         } catch (Throwable t) {
-            again.beginClosing(false); // the caller has no lease, and nobody else would take the hold out
+            again.beginClosing(false); // the caller has no lease, and nobody else would remove the hold
             throw t;
         }
     }
 
-    /** Whether an open hold other than this one stands on the part. */
+    /** Whether the part backs an open hold other than this one. */
     private boolean isHeldBeside(Hold hold, Held part) {
         return youngest(
                         part.spec().path(),
@@ -343,10 +353,10 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * What one more hold of these locks can stand on. Null if the owner holds nothing on their paths, or holds a
-     * single lock in the {@code otherMode}, from which the lock itself decides whether this mode follows. Throws if a
-     * part is lost. Also throws if the owner would wait for itself, because it holds some of several locks but not
-     * all, or holds a path under another rule.
+     * Returns the grant that can back one more hold of these locks. Returns null if the owner holds nothing on their
+     * paths, or if it holds a single lock in {@code otherMode}: then the lock itself decides whether to grant this mode
+     * as well. Throws if a part is lost. Also throws if the owner would wait for itself, because it holds some of
+     * several locks but not all, or holds a path under another rule.
      */
     @Nullable
     public Grant grantToReenter(LockGroup group, @Nullable LockSpec otherMode) {
@@ -356,7 +366,7 @@ public final class LockData implements Held.Listener {
                 return same.grant();
             }
         }
-        group.all().forEach(this::requireNoneLost); // before anything is collected: what was forgotten is closed by it
+        group.all().forEach(this::requireNoneLost); // first, because this closes forgotten holds
         List<Held> found = new ArrayList<>();
         for (LockSpec spec : group.all()) {
             Held part = partOn(spec);
@@ -373,7 +383,10 @@ public final class LockData implements Held.Listener {
         return null;
     }
 
-    /** Throws if what is held of this lock is lost. A part that stands may be taken although another one is lost. */
+    /**
+     * Throws if the owner has lost this lock. A part that is still held may be re-entered although another part is
+     * lost.
+     */
     private void requireNoneLost(LockSpec spec) {
         Held part = partOn(spec);
         if (part == null || part.isLost()) {
@@ -394,8 +407,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * Refuses a request on paths of which the owner holds any, even where both rules would grant. Between the two
-     * nodes there may be another request, which waits for the first and blocks the second.
+     * Refuses a request if the owner holds any of its paths, even if both rules would grant it. Between the two nodes
+     * there may be another request, which waits for the first and blocks the second.
      */
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
@@ -429,8 +442,8 @@ public final class LockData implements Held.Listener {
     }
 
     /**
-     * The held locks on these paths of which users are to be warned. Each lock is returned once, and then never
-     * again. On the engine thread.
+     * Returns the held locks on these paths that users are to be warned about. Each lock is returned only once. Call
+     * only on the engine thread.
      */
     public List<String> notYetWarnedOf(Set<String> paths) {
         Set<String> warned = warnedOf == null ? new HashSet<>() : warnedOf;

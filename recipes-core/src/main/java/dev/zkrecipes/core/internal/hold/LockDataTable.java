@@ -21,23 +21,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The holds of one client: one record for each thread that holds anything, through whichever lock objects, and one
- * for the leases that belong to no thread. A lock object that any thread may use has a record of its own, which is not
- * in the table. A foreign lock that works on no client has a table of its own.
+ * The holds of one client: one record for each thread that holds anything, through whichever lock objects, and one for
+ * the leases that belong to no thread. A lock object that any thread may use has a record of its own, which is not in
+ * the table. A foreign lock without a client has a table of its own.
  *
  * <p>The table also warns when a request waits for a lock whose thread has died. Such a lock stays held, and nothing
- * else would tell why. Thread-safe.
+ * else would show why. Thread-safe.
  */
 public final class LockDataTable {
     private static final Logger log = LoggerFactory.getLogger(LockDataTable.class);
 
     // A thread adds and removes only its own record. The record of a dead thread is removed when its last hold is
-    // closed, or by the look for dead owners.
+    // closed, or by the check for dead owners.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final Consumer<LockData> forget = this::forget;
     private final LockData ofNobody = LockData.ofNobody();
-    private final Collection<SessionTask> requests; // those of the engine
-    private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // requests that the engine does not know
+    private final Collection<SessionTask> requests; // open requests of the engine
+    private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // requests unknown to the engine
     private final LongSupplier clock;
 
     /** The collection of requests may change at any time, as requests begin and end. */
@@ -46,23 +46,23 @@ public final class LockDataTable {
         this.clock = clock;
     }
 
-    /** The calling thread's record; null if it has none, and so holds nothing. */
+    /** Returns the calling thread's record; null if it has none, and so holds nothing. */
     @Nullable
     public LockData mine() {
         return ofThreads.get(Thread.currentThread());
     }
 
-    /** The calling thread's record, created if it has none. */
+    /** Returns the calling thread's record, and creates it if there is none. */
     public LockData mineToOpen() {
         return ofThreads.computeIfAbsent(Thread.currentThread(), owner -> LockData.ofThread(owner, clock, forget));
     }
 
-    /** The record of leases that belong to no thread. */
+    /** Returns the record of leases that belong to no thread. */
     public LockData ofNobody() {
         return ofNobody;
     }
 
-    /** A new record for a lock object that any thread may use. */
+    /** Returns a new record for a lock object that any thread may use. */
     public LockData ofInstance() {
         return LockData.ofInstance(clock);
     }
@@ -84,22 +84,22 @@ public final class LockDataTable {
         return ofThreads.values();
     }
 
-    // ---- Owners that are gone.
+    // ---- Dead owners.
 
-    /** A request for a foreign lock begins, which the engine does not know. */
+    /** Called when a request for a foreign lock begins, because the engine does not know of it. */
     public void beginWait(LockGroup group) {
         foreign.add(group);
     }
 
-    /** Such a request is over, granted or not. */
+    /** Called when a request for a foreign lock has ended, granted or not. */
     public void endWait(LockGroup group) {
         foreign.remove(group);
     }
 
     /**
-     * Looks whether a request waits for a lock that a dead thread of this process holds, and warns of each such lock
-     * once. It is called with the beat of a session, so one look serves all requests that wait. Its cost does not
-     * grow with requests while no owner is dead. On the engine thread.
+     * Checks whether a request waits for a lock that a dead thread of this process holds, and warns about each such
+     * lock once. Called on each beat of a session, so one check serves all waiting requests. While no owner is dead,
+     * the cost does not grow with the number of requests. Call only on the engine thread.
      */
     public void lookForDeadOwners() {
         List<LockData> orphaned =
@@ -114,12 +114,17 @@ public final class LockDataTable {
         orphaned.forEach(data -> look(data, waitedFor));
     }
 
-    /** Drops the records of dead threads that hold nothing. For a table without a client, which has no beat. */
+    /**
+     * Drops the records of dead threads that hold nothing. This is for a table without a client, which has no session
+     * whose beat could do it.
+     */
     public void forgetDeadOwners() {
         ofThreads.values().removeIf(LockData::isForgettable);
     }
 
-    /** Drops the record of a dead thread if it holds nothing, or warns of its locks for which somebody waits. */
+    /**
+     * Drops the record of a dead thread if it holds nothing, or warns about those of its locks that somebody waits for.
+     */
     private void look(LockData data, Set<String> waitedFor) {
         if (data.isForgettable()) {
             forget(data);

@@ -11,20 +11,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the log shows of sessions and locks. All of it has one logger name, so that users can choose a level without
- * knowing classes: losses and long waits are at WARN, sessions at INFO, requests at DEBUG. Any thread.
+ * Logs what happens to sessions and locks. All messages have one logger name, so that users can choose a level without
+ * knowing classes: losses and long waits are logged at WARN, sessions at INFO, requests at DEBUG. May be used from any
+ * thread.
  */
 public final class LockLog {
     private static final Logger log = LoggerFactory.getLogger("dev.zkrecipes.locks");
 
-    /** Logs what becomes of requests. It is added to the observers of a request only if {@link #isForRequests}. */
+    /** Logs what happens to requests. It is added to the observers of a request only if {@link #isForRequests}. */
     public static final LockObserver REQUESTS = request -> {
         String lock = describe(request);
         log.debug("Asking for the lock {}.", lock);
         return new Line(lock);
     };
 
-    /** Why leases are lost that the application left open when it closed the client. Such a loss is at INFO. */
+    /**
+     * The reason for the loss of leases that were still open when the client was closed. Such a loss is logged at INFO.
+     */
     public static final String CLIENT_CLOSED = "the client was closed";
 
     private LockLog() {}
@@ -34,7 +37,10 @@ public final class LockLog {
         return log.isDebugEnabled();
     }
 
-    /** A session has begun. The servers have bounds, so they may have granted another time-out than was asked for. */
+    /**
+     * Logs that a session has begun. The servers have bounds, so the granted time-out may differ from the requested
+     * one.
+     */
     public static void sessionBegins(long id, Duration asked, Duration granted) {
         log.info(
                 "ZooKeeper session 0x{} has begun with a time-out of {} ms{}.",
@@ -46,14 +52,14 @@ public final class LockLog {
                                 + " ms were asked for (the server's minSessionTimeout and maxSessionTimeout are the bounds)");
     }
 
-    /** A session has ended. One without an id had never begun, and is not logged. */
+    /** Logs that a session has ended. A session without an id never began, so it is not logged. */
     public static void sessionEnds(long id, Object how) {
         if (id != 0) {
             log.info("ZooKeeper session 0x{} has ended ({}).", Long.toHexString(id), how);
         }
     }
 
-    /** A session has lost its connection, or has another one than its first. */
+    /** Logs that a session has lost its connection, or is connected again. */
     public static void sessionIsConnected(long id, boolean connected) {
         log.info(
                 connected
@@ -62,7 +68,9 @@ public final class LockLog {
                 Long.toHexString(id));
     }
 
-    /** A lock was lost. Others may have it now, so this is a warning unless the application caused the loss. */
+    /**
+     * Logs that a lock was lost. Others may have it now, so this is a warning unless the application caused the loss.
+     */
     public static void lost(String lock, String reason) {
         if (reason.equals(CLIENT_CLOSED)) {
             log.info("Lost the lock {}: {}.", lock, reason);
@@ -71,7 +79,7 @@ public final class LockLog {
         }
     }
 
-    /** A request has waited for long, and this is the queue in front of it. */
+    /** Warns that a request has waited for long, and shows the queue in front of it. */
     public static void slow(String path, Duration waited, String queue) {
         log.warn(
                 "Waiting for the lock {} for {} s: {}. If its holder is stuck, end it, or ask for the lock back.",
@@ -80,7 +88,7 @@ public final class LockLog {
                 queue);
     }
 
-    /** A request has waited for long, and this is the reason why there is no connection. */
+    /** Warns that a request has waited for long without a connection, and shows the reason for that. */
     public static void slowWithoutAConnection(String path, Duration waited, String reason) {
         log.warn(
                 "Waiting for the lock {} for {} s: {}. The wait goes on when there is a connection again.",
@@ -89,7 +97,7 @@ public final class LockLog {
                 reason);
     }
 
-    /** Requests wait for each other, of which {@code path} is one. */
+    /** Warns that requests wait for each other, or may do so. {@code path} is the lock of one of them. */
     public static void deadlock(String path, Deadlock deadlock) {
         log.warn(
                 deadlock.isProven()
@@ -106,7 +114,7 @@ public final class LockLog {
         return String.format(Locale.ROOT, "%.3f", time.toNanos() / 1e6);
     }
 
-    /** A request was granted {@code by} these nodes. Other observers are not told the nodes. */
+    /** Logs that a request was granted {@code by} these nodes. Other observers do not learn the nodes. */
     public static void granted(LockObserver.Request request, Duration waited, String by) {
         log.debug("Granted the lock {} after {} ms ({}).", describe(request), millis(waited), by);
     }
@@ -115,7 +123,7 @@ public final class LockLog {
         return request.path() + " (" + request.name().map(name -> name + ", ").orElse("") + request.kind() + ")";
     }
 
-    /** Logs the rest of one request. */
+    /** Logs the further events of one request. */
     private record Line(String lock) implements LockObserver.Progress {
         @Override
         public void onAbandoned(Duration waited, LockObserver.Ending how) {

@@ -9,37 +9,40 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
-/** The holds of one owner that were lost and are not closed yet, and how long ago that was. Thread-safe. */
+/** The holds of one owner that were lost and are not closed yet, with the time of each loss. Thread-safe. */
 final class LostHolds {
     /**
-     * How long a lost hold counts that nobody closes. After this time since the loss it counts as closed, provided
-     * that an exception has told its owner of the loss. Without that limit, one lease that was dropped would fail
-     * every later acquire of its thread on the path.
+     * How long a lost hold counts if nobody closes it. After this time since the loss it counts as closed, provided
+     * that an exception has notified its owner of the loss. Without this limit, one dropped lease would make every
+     * later acquire of its thread on the path fail.
      */
     static final Duration FORGOTTEN = Duration.ofMinutes(5);
 
     private final LongSupplier clock;
-    private final Map<Hold, Loss> losses = new ConcurrentHashMap<>(1); // as far as they are noted
+    private final Map<Hold, Loss> losses = new ConcurrentHashMap<>(1); // the recorded losses
 
-    /** When a hold was lost, and whether an exception has told its owner. */
+    /** When a hold was lost, and whether an exception has notified its owner. */
     private record Loss(long at, boolean isTold) {}
 
     LostHolds(LongSupplier clock) {
         this.clock = clock;
     }
 
-    /** Notes a loss, of which only the first time counts, and whether an exception tells the owner of it. */
+    /**
+     * Records a loss, and whether an exception notifies the owner of it. If a loss is recorded repeatedly, its first
+     * time counts.
+     */
     void note(Hold hold, boolean isTold) {
         losses.merge(
                 hold,
                 new Loss(clock.getAsLong(), isTold),
                 (noted, next) -> new Loss(noted.at(), noted.isTold() || isTold));
-        if (hold.isClosed()) { // the thread that closes it may have looked before there was a note
+        if (hold.isClosed()) { // the closing thread may have looked before the loss was recorded
             losses.remove(hold);
         }
     }
 
-    /** The hold was closed. */
+    /** Removes a hold that was closed. */
     void remove(Hold closed) {
         if (!losses.isEmpty()) {
             losses.remove(closed);
@@ -47,8 +50,8 @@ final class LostHolds {
     }
 
     /**
-     * Whether all of them were lost long ago, and their owner was told. Such an owner has had its time to close them,
-     * and no longer relies on the lock.
+     * Whether all of these holds were lost long ago, and their owner was notified. Such an owner has had enough time to
+     * close them, and no longer relies on the lock.
      */
     boolean areForgotten(List<Hold> holds) {
         return holds.stream().allMatch(hold -> {
@@ -57,7 +60,7 @@ final class LostHolds {
         });
     }
 
-    /** Those that were lost long ago, whether or not their owner was told. */
+    /** Returns the holds that were lost long ago, whether or not their owner was notified. */
     List<Hold> longLost() {
         if (losses.isEmpty()) {
             return List.of();

@@ -24,11 +24,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reports one request, and the hold that it leads to, to the observers of the client and to the log. Each event is
- * reported once. There is no such object for a request that nobody observes.
+ * reported once. No such object exists for a request that nobody observes.
  *
- * <p>Observers run where an event happens, so that tracing finds the caller's context: on the thread that asks, gets
- * the lease, or releases it. A slow request and a loss are noticed on other threads, and go through
- * {@link Callbacks}. What an observer throws is logged, and does no harm to the lock. Any thread.
+ * <p>Observers run on the thread on which an event happens, so that tracing finds the caller's context: the thread that
+ * requests the lease, gets it, or releases it. A slow request and a loss are noticed on other threads, and are reported
+ * through {@link Callbacks}. An exception from an observer is logged, and does not affect the lock. Methods may be
+ * called from any thread.
  */
 public final class ObservedRequest implements Held.Observer {
     private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
@@ -46,9 +47,9 @@ public final class ObservedRequest implements Held.Observer {
     private final LockObserver.Request request;
     private final List<Progress> observers = new ArrayList<>(1);
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
-    private final AtomicInteger standing = new AtomicInteger(); // how many parts of the grant are not released
+    private final AtomicInteger standing = new AtomicInteger(); // number of parts of the grant not yet released
     private volatile long grantedAt;
-    private boolean isSlow; // whether that was reported; on the engine thread
+    private boolean isSlow; // whether a long wait was reported; confined to the engine thread
 
     public ObservedRequest(List<LockObserver> told, EngineScheduler clock, Callbacks callbacks, LockGroup group) {
         this.clock = clock;
@@ -66,7 +67,7 @@ public final class ObservedRequest implements Held.Observer {
         return group;
     }
 
-    /** When the request began, by the clock of the client. */
+    /** Returns when the request began, by the clock of the client. */
     public long askedAt() {
         return askedAt;
     }
@@ -77,7 +78,9 @@ public final class ObservedRequest implements Held.Observer {
                 : group.all().stream().map(LockSpec::kind).distinct().collect(Collectors.joining(","));
     }
 
-    /** Tells an observer that the request begins. One that throws here hears nothing more of it. */
+    /**
+     * Notifies an observer that the request begins. An observer that throws here gets no further events of the request.
+     */
     private void add(LockObserver observer) {
         guarded(() -> observers.add(observer.onWaiting(request)));
     }
@@ -86,20 +89,20 @@ public final class ObservedRequest implements Held.Observer {
         return state.get() == State.WAITING;
     }
 
-    /** The request has waited for long, which is reported once. On the engine thread. */
+    /** Reports, only once, that the request has waited for long. Call only on the engine thread. */
     public void tellSlow() {
         if (!isSlow) {
             isSlow = true;
             Duration waited = since(askedAt);
             callbacks.run(() -> {
-                if (isWaiting()) { // it may have been granted before the executor came to this
+                if (isWaiting()) { // it may have been granted before the executor ran this task
                     tell(observer -> observer.onSlow(waited));
                 }
             });
         }
     }
 
-    /** The request waits for itself, or may do so. On the engine thread. */
+    /** Reports that the request waits for itself, or may do so. Call only on the engine thread. */
     public void tellDeadlock(Deadlock deadlock) {
         callbacks.run(() -> {
             if (isWaiting()) {
@@ -108,7 +111,10 @@ public final class ObservedRequest implements Held.Observer {
         });
     }
 
-    /** The request was granted. From now on its grant is observed, until its last part is released or one is lost. */
+    /**
+     * Reports that the request was granted. From now on its grant is observed, until its last part is released or any
+     * part is lost.
+     */
     void granted(Grant grant) {
         if (state.compareAndSet(State.WAITING, State.HELD)) {
             grantedAt = clock.nanoTime();
@@ -122,7 +128,7 @@ public final class ObservedRequest implements Held.Observer {
         }
     }
 
-    /** The request is over. If it was not granted, this is reported as the reason. */
+    /** Reports that the request has ended in this way, unless it was granted. */
     public void over(Ending how) {
         if (state.compareAndSet(State.WAITING, State.OVER)) {
             Duration waited = since(askedAt);
@@ -130,7 +136,7 @@ public final class ObservedRequest implements Held.Observer {
         }
     }
 
-    /** The request has failed with the exception that the caller gets. */
+    /** Reports that the request has failed with the exception that the caller gets, unless it was granted. */
     public void failed(Throwable why) {
         if (why instanceof InterruptedException) {
             over(Ending.INTERRUPTED);
@@ -148,7 +154,7 @@ public final class ObservedRequest implements Held.Observer {
         if (standing.decrementAndGet() == 0 && state.compareAndSet(State.HELD, State.OVER)) {
             Duration held = since(grantedAt);
             Runnable released = () -> tell(observer -> observer.onReleased(held));
-            if (clock.isEngineThread()) { // which closes a lease later, and must not wait for an observer
+            if (clock.isEngineThread()) { // it closes a lease after a delay, and must not wait for an observer
                 callbacks.run(released);
             } else {
                 released.run();
@@ -156,7 +162,7 @@ public final class ObservedRequest implements Held.Observer {
         }
     }
 
-    /** A part of the grant was lost, and with the first part the lock. This may be the engine thread. */
+    /** A part of the grant was lost. The lock is lost with the first part. May be called on the engine thread. */
     @Override
     public void onLost(String reason) {
         if (state.compareAndSet(State.HELD, State.OVER)) {
@@ -178,7 +184,9 @@ public final class ObservedRequest implements Held.Observer {
         observers.forEach(observer -> guarded(() -> what.accept(observer)));
     }
 
-    /** Runs code of the application: an observer must not harm the request that it observes. */
+    /**
+     * Runs code of the application, and catches what it throws: an observer must not harm the request that it observes.
+     */
     private static void guarded(Runnable call) {
         try {
             call.run();

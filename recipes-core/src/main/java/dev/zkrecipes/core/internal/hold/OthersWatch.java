@@ -18,22 +18,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells once that somebody other than the holder of a node wants its lock. One request lists the path and watches its
- * children: whoever came before that is in the list, and whoever comes after it spends the watch.
+ * Notifies, only once, that somebody other than the holder of a node wants its lock. One request lists the path and
+ * watches its children: a node that was created before is in the list, and a node that is created later fires the
+ * watch.
  *
- * <p>It also tells if it cannot be known any more: if the list is refused or lost, or after a new connection, in which
- * the server tells in any order what has happened meanwhile. So it needs no watch that is set again. The watch that is
- * still set when the node is released is spent by the deletion of the node, which saves the request to drop it.
+ * <p>It also notifies if it can no longer know: if the list is refused or its answer lost, and after a reconnect,
+ * because the server then reports in any order what has happened meanwhile. So it never sets a watch again. If the
+ * watch is still set when the node is released, the deletion of the node fires it, which saves the request to drop it.
  *
- * <p>A request to give the lock back is looked for only once the node was watched for a while, since that takes one
- * request more. It waits in the data of the node until then.
+ * <p>The data of the node are read for requests to give the lock back only after a while, because that takes one
+ * request more. Until then such a request stays unread in the data.
  */
 public final class OthersWatch implements Session.Observer, WatchRegistry.Subscriber {
     private final HeldNode held;
     private final Session session;
     private final Runnable told;
-    private final Consumer<NodeEvent> onEvent = this::onEvent; // one object, by which the watch is dropped
-    private @Nullable Timer untilRead; // until the node is read for requests to give it back
+    private final Consumer<NodeEvent> onEvent = this::onEvent; // one object: it identifies the watch to drop
+    private @Nullable Timer untilRead; // triggers the read of the node for requests to give it back
     private boolean isOver;
 
     /** {@code told} runs on the engine thread, unless the node was released or lost before. */
@@ -43,7 +44,7 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
         this.told = told;
     }
 
-    /** Any thread. */
+    /** Begins to watch. May be called from any thread. */
     public void begin() {
         held.scheduler().execute(this::beginNow);
     }
@@ -59,22 +60,25 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
     private void onListed(Answer<List<String>> answer) {
         boolean isGone = answer.isOk() && !answer.value().contains(LockPath.name(held.nodePath()));
         if (isGone || (answer.isUnsettled() && !session.isEnded())) {
-            session.zk().dropWatch(held.spec().path(), onEvent); // it may be set, and no deletion of ours spends it
+            session.zk().dropWatch(held.spec().path(), onEvent); // it may be set, and no deletion of ours would fire it
         }
         if (isGone) {
-            held.onNodeGone(); // before the watch, so nobody else tells of it
+            held.onNodeGone(); // deleted before the watch was set, so nothing else reports it
         }
         if (isGone || !answer.isOk() || answer.value().stream().anyMatch(this::isOthers)) {
             tell();
         }
     }
 
-    /** Whatever has happened on the path, others may be there now: our own node is not the cause while it is held. */
+    /** Whatever has happened on the path, other nodes may exist now: our own node is not the cause while it is held. */
     private void onEvent(NodeEvent event) {
         tell();
     }
 
-    /** Children that are no lock nodes may stand there for ever, and want nothing. */
+    /**
+     * Whether the child is the lock node of somebody else. A child that is no lock node may exist forever, and wants
+     * nothing.
+     */
     private boolean isOthers(String name) {
         return LockNode.isLockForm(name) && !name.equals(LockPath.name(held.nodePath()));
     }
@@ -106,7 +110,7 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
 
     @Override
     public void onEnded(ZooKeeperOperations.State state) {
-        tell(); // no effect but to end: what the session held is lost
+        tell(); // no effect except to end this watch: what the session held is lost
     }
 
     @Override

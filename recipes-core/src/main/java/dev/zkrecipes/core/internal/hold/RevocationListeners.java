@@ -22,18 +22,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners of one hold for requests to release its lock. Such a request is a line in the data of the held node,
- * so the first listener makes the nodes of the hold watched; nothing is read before. A request that marks all nodes
- * of the hold is reported once, because it has the same id everywhere.
+ * The listeners of one hold for requests to release its lock. Such a request is a line in the data of the held node, so
+ * adding the first listener starts watching the nodes of the hold; nothing is read before that. A request that marks
+ * all nodes of the hold is reported once, because it has the same id in all of them.
  *
- * <p>Any thread may call. The work is done on the engine thread, and listeners run on callback threads.
+ * <p>Methods may be called from any thread. The work is done on the engine thread, and listeners run on callback
+ * threads.
  */
 public final class RevocationListeners {
     private static final Logger log = LoggerFactory.getLogger(RevocationListeners.class);
 
     /**
-     * How many requests are remembered that the nodes show no longer. A client that gets no answer to its write may
-     * write its request once more, which must not be reported again.
+     * How many requests that the nodes no longer show are remembered. A client that gets no answer to its write may
+     * write its request a second time, which must not be reported again.
      */
     private static final int REMEMBERED = 1_000;
 
@@ -44,7 +45,7 @@ public final class RevocationListeners {
     private final List<Watch> watches = new ArrayList<>(); // one for each node, once there is a listener
     private final List<Consumer<RevocationRequest>> listeners = new ArrayList<>();
     private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>(); // as of the last read of each node
-    private final Map<String, RevocationRequest> told = new LinkedHashMap<>(); // by id; those read last at the end
+    private final Map<String, RevocationRequest> told = new LinkedHashMap<>(); // by id; the latest read at the end
 
     /** {@code isStanding} says, on any thread, whether the hold on this grant is open and not lost. */
     public RevocationListeners(Grant grant, BooleanSupplier isStanding, Callbacks callbacks) {
@@ -54,7 +55,7 @@ public final class RevocationListeners {
         this.callbacks = callbacks;
     }
 
-    /** Tells the listener of all known requests, and of new requests as long as the hold stands. */
+    /** Passes all known requests to the listener, and new requests as long as the hold is open and not lost. */
     public void add(Consumer<RevocationRequest> receiver) {
         any.scheduler().execute(() -> addNow(receiver));
     }
@@ -75,7 +76,7 @@ public final class RevocationListeners {
         }
     }
 
-    /** A node was read. Reports the requests that no node of the hold has shown before. */
+    /** Called when a node was read. Reports the requests that no node of the hold has shown before. */
     private void onRead(HeldNode grant, List<RevocationRequest> requests) {
         seen.put(grant, requests);
         Map<String, RevocationRequest> known = known();
@@ -93,7 +94,7 @@ public final class RevocationListeners {
         }
     }
 
-    /** Runs a listener, unless the hold has ended by the time a callback thread comes to it. */
+    /** Runs a listener, unless the hold has ended by the time a callback thread runs it. */
     private void pass(RevocationRequest request, Consumer<RevocationRequest> receiver) {
         callbacks.run(() -> {
             if (isStanding.getAsBoolean()) {
@@ -102,14 +103,14 @@ public final class RevocationListeners {
         });
     }
 
-    /** The requests that the nodes showed when they were last read, by id. */
+    /** Returns the requests that the nodes showed when they were last read, by id. */
     private Map<String, RevocationRequest> known() {
         Map<String, RevocationRequest> known = new LinkedHashMap<>();
         seen.values().forEach(marks -> marks.forEach(mark -> known.put(mark.id(), mark)));
         return known;
     }
 
-    /** The hold was closed, or lost. */
+    /** Called when the hold was closed or lost. */
     public void end() {
         any.scheduler().execute(this::endNow);
     }
@@ -135,7 +136,7 @@ public final class RevocationListeners {
             this.held = held;
         }
 
-        /** A node that has ended is not watched, because requests for it concern nobody any more. */
+        /** Begins to watch the node, unless it has ended: requests for such a node concern nobody any more. */
         void begin() {
             if (!held.hasEnded()) {
                 subscribed = true;

@@ -36,13 +36,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a {@link ForeignLock} a lock of this library. A foreign lock belongs to another library, or is composed of
- * locks of several clients. This class adds owners and re-entry, leases, and the view as a
- * {@code java.util.concurrent} lock.
+ * Adapts a {@link ForeignLock} to a lock of this library. A foreign lock belongs to another library, or is composed of
+ * locks of several clients. This class adds owners and re-entry, leases, and the view as a {@code java.util.concurrent}
+ * lock.
  *
- * <p>Holds are recorded as those of the engine are: in a table of this lock's own, or in that of the client on which
- * it works. A request blocks on the calling thread, inside the foreign lock. No engine sees it, so the table is told
- * when a request begins and ends: the check for dead owners needs to know who waits. Thread-safe.
+ * <p>Holds are recorded like those of the engine: in the table of the client that the lock works on, or in a table of
+ * its own if there is no client. A request blocks on the calling thread, inside the foreign lock. No engine sees it, so
+ * this class notifies the table when a request begins and ends: the check for dead owners needs to know who waits.
+ * Thread-safe.
  */
 public final class AdaptedLock extends OwnedLock {
     private final ForeignLock foreign;
@@ -66,8 +67,8 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     /**
-     * A lock that works on no client, with a table of its own. The name of its nodes only has to be well-formed,
-     * because it makes none.
+     * Returns a lock without a client, with a table of its own. The name of its nodes only has to be well-formed,
+     * because it creates none.
      */
     public static AdaptedLock of(ForeignLock foreign, Callbacks callbacks) {
         return new AdaptedLock(
@@ -80,8 +81,8 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     /**
-     * A lock that works on the client of {@code on} and shares the table of that client. It is reported under the
-     * kind of node that {@code on} makes.
+     * Returns a lock that works on the client of {@code on} and shares the table of that client. The lock is reported
+     * under the kind of node that {@code on} creates.
      */
     public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
         EngineClient client = on.client();
@@ -92,8 +93,8 @@ public final class AdaptedLock extends OwnedLock {
     // ---- Acquiring.
 
     /**
-     * Sends the request through the foreign lock, on the calling thread. Whatever is thrown, the table no longer
-     * counts the request as waiting, and observers hear how it ended.
+     * Sends the request through the foreign lock, on the calling thread. Even if this throws, the table no longer
+     * counts the request as waiting, and observers are notified of how it ended.
      */
     @Override
     Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible) throws InterruptedException {
@@ -107,8 +108,8 @@ public final class AdaptedLock extends OwnedLock {
             return lease;
         } catch (Throwable t) {
             if (t instanceof VirtualMachineError) {
-                // The error may have come between the grant and the return of the foreign hold. Then nobody could
-                // give it back. So the client ends, if there is one.
+                // The error may have occurred after the grant, but before the foreign hold was returned. Then nobody
+                // could release that hold. So the client ends, if there is one.
                 lastResort.thrown = t;
                 lastResort.wakeEngine();
             }
@@ -122,20 +123,21 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     /**
-     * Tells observers and the table that a request begins. The caller must see to it that the table hears of its end.
+     * Notifies observers and the table that a request begins. The caller must ensure that the table is notified of its
+     * end. Returns null if nobody observes the request.
      */
     private @Nullable ObservedRequest begin() {
         ObservedRequest observed = worksOn == null ? null : worksOn.observe(group);
         table.beginWait(group);
         if (worksOn == null) {
-            table.forgetDeadOwners(); // without a client, no session beats that would do it
+            table.forgetDeadOwners(); // without a client there is no session whose beat would do it
         }
         return observed;
     }
 
     /**
-     * Translates the request into a call of the foreign lock. A try neither waits for a holder nor ends by an
-     * interruption.
+     * Translates the request into a call of the foreign lock. A try does not wait for a holder, and an interruption
+     * does not end it.
      */
     private Optional<ForeignLock.Hold> ask(Mode mode, @Nullable Duration most, boolean isInterruptible)
             throws InterruptedException {
@@ -148,8 +150,8 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     /**
-     * Opens a hold on what the foreign lock has granted. Whatever is thrown in here, the foreign hold is given back,
-     * since nobody else knows of it. {@code record} finds the record of the hold's owner.
+     * Opens a hold on the hold that the foreign lock has granted. If anything is thrown here, the foreign hold is
+     * released, because nobody else knows of it. {@code record} returns the record of the new hold's owner.
      */
     private Hold open(ForeignLock.Hold hold, Supplier<LockData> record, @Nullable ObservedRequest observed) {
         LockData data;
@@ -164,7 +166,10 @@ public final class AdaptedLock extends OwnedLock {
         return Hold.open(this, Grant.of(held), data, observed);
     }
 
-    /** How long a hold may last; null without a limit, and without a client whose scheduler could count the time. */
+    /**
+     * Returns the time limit of a new hold; null if there is no limit, or no client whose scheduler could measure the
+     * time.
+     */
     private @Nullable HoldLimit limit() {
         return worksOn == null ? null : HoldLimit.of(group, worksOn.scheduler());
     }
@@ -175,7 +180,7 @@ public final class AdaptedLock extends OwnedLock {
         // First: a foreign lock whose leases belong to threads throws here, before anything has begun.
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
         ObservedRequest observed = begin();
-        // A foreign lock may complete its future on any thread. Whatever follows from that runs among the callbacks.
+        // A foreign lock may complete its future on any thread. Whatever follows from that runs as a callback.
         Executor delivery = task -> {
             table.endWait(group);
             callbacks().run(task);
@@ -185,11 +190,11 @@ public final class AdaptedLock extends OwnedLock {
         return following;
     }
 
-    // ---- Its holds.
+    // ---- Holds.
 
     /**
-     * Only throws the failure of the release. There is nothing to wait for here: if the foreign lock waits for its
-     * release, it has done so when it was called.
+     * Throws the failure of the release if {@code tells} is true. There is nothing to wait for here: a foreign lock
+     * that waits for its release has already done so in the call that released it.
      */
     @Override
     public void confirm(Hold closed, boolean tells) {
@@ -203,7 +208,7 @@ public final class AdaptedLock extends OwnedLock {
         }
     }
 
-    /** Throws without a client: no thread of ours could close the hold later. */
+    /** Throws if there is no client, because then no thread of ours could close the hold later. */
     @Override
     public EngineScheduler timers() {
         if (worksOn == null) {
@@ -214,7 +219,7 @@ public final class AdaptedLock extends OwnedLock {
         return worksOn.scheduler();
     }
 
-    /** Runs among the callbacks, not on the engine thread, because the release of a foreign lock may block. */
+    /** Runs the task as a callback, not on the engine thread, because the release of a foreign lock may block. */
     @Override
     public void runClose(Runnable close) {
         callbacks().run(close);
@@ -228,8 +233,8 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     /**
-     * Several holds of a thread share the foreign hold, which calls its listeners until it is released. So a listener
-     * of a hold that is closed, or lost, is silenced here.
+     * Several holds of a thread share the foreign hold, which calls its listeners until it is released. So this stops
+     * calling the listener of a hold that is closed or lost.
      */
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
@@ -240,12 +245,15 @@ public final class AdaptedLock extends OwnedLock {
         });
     }
 
-    /** What a hold of this lock stands on: a foreign lock acquires one thing, however many locks it consists of. */
+    /**
+     * Returns the single part of a hold of this lock: a foreign lock acquires one hold, however many locks it consists
+     * of.
+     */
     private static ForeignHeld held(Hold hold) {
         return (ForeignHeld) hold.grant().first();
     }
 
-    // ---- Asking.
+    // ---- Queries.
 
     @Override
     public List<Participant> participants() throws InterruptedException {

@@ -17,13 +17,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One asynchronous request, as the future that the application has. It completes with the lease, on an executor that
- * the lock chooses. If it ends in any other way, for example because the application cancels it, the request is
+ * One asynchronous request, which is the future that the application gets. It completes with the lease, on an executor
+ * that the lock chooses. If it ends in any other way, for example because the application cancels it, the request is
  * withdrawn.
  *
- * <p>A grant that cannot be handed to the application is given back. If that fails for want of stack or memory, the
- * error goes to the {@link LastResort}, which ends the client, if there is one: otherwise the lock would stay held
- * although nobody has a lease of it. Thread-safe.
+ * <p>A grant that cannot be handed to the application is released. If that fails because stack or memory is exhausted,
+ * the error goes to the {@link LastResort}, which ends the client, if there is one. Otherwise the lock would stay held
+ * although nobody has a lease for it. Thread-safe.
  */
 final class AsyncRequest extends CompletableFuture<Lease> {
     private final LastResort lastResort; // a field, since there may be no stack left for a call
@@ -44,14 +44,14 @@ final class AsyncRequest extends CompletableFuture<Lease> {
     }
 
     /**
-     * Lets {@code outcome} decide how this future ends. {@code open} opens a hold on what was granted; if it throws,
-     * it has given that back. {@code withdraw} runs when this future has ended, however it did.
+     * Completes this future once {@code outcome} has completed. {@code open} opens a hold on the grant; if it throws,
+     * it has released the grant. {@code withdraw} runs once this future has completed, in whatever way.
      */
     <T> void follow(CompletableFuture<T> outcome, Function<T, Hold> open, Runnable withdraw) {
         Completion.on(outcome, (granted, failure) -> {
             try {
                 delivery.execute(() -> deliver(granted, failure, open));
-            } catch (Throwable t) { // nobody else gives the grant back
+            } catch (Throwable t) { // nobody else would release the grant
                 lastResort.thrown = t;
                 lastResort.wakeEngine();
                 completeExceptionally(t);
@@ -64,8 +64,8 @@ final class AsyncRequest extends CompletableFuture<Lease> {
     }
 
     /**
-     * Completes this future with a new hold, or with what went wrong. If the application has cancelled the future in
-     * the meantime, nobody else can close the hold, so it is closed here.
+     * Completes this future with a new hold, or with the error. If the application has cancelled the future in the
+     * meantime, nobody else can close the hold, so it is closed here.
      */
     private <T> void deliver(@Nullable T granted, @Nullable Throwable failure, Function<T, Hold> open) {
         try {
@@ -82,7 +82,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
                 }
             }
         } catch (Throwable t) {
-            if (granted != null && t instanceof VirtualMachineError) { // the grant may not have been given back
+            if (granted != null && t instanceof VirtualMachineError) { // the grant may not have been released
                 lastResort.thrown = t;
                 lastResort.wakeEngine();
             }

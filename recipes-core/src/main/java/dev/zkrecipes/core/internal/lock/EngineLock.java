@@ -44,19 +44,19 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocking and the asynchronous API on top of {@link Acquisition}s. The holds of the calling thread are found by
- * path and rule in the table of the client, whatever lock object they were acquired through. Thread-safe.
+ * The blocking and the asynchronous API on top of {@link Acquisition}s. The holds of the calling thread are looked up
+ * by path and rule in the table of the client, whichever lock object they were acquired through. Thread-safe.
  *
- * <p>A thread of the application may die in here, at the end of its stack or of the heap. Whatever is thrown between
- * the launch of a request and the return of its lease, the request leaves the queue, or the grant is given back. If
- * even that fails, the client ends, because nobody else would ask for the deletion of the node.
+ * <p>A thread of the application may die in this class because stack or heap is exhausted. If anything is thrown
+ * between the launch of a request and the return of its lease, the request leaves the queue, or its grant is released.
+ * If even that fails, the client ends, because nobody else would request the deletion of the node.
  */
 public final class EngineLock extends OwnedLock {
-    // One step from a delegating lock to its delegate. Any other lock is returned as it is.
+    // Maps a delegating lock to its delegate, and any other lock to itself.
     private static volatile UnaryOperator<InterProcessLock> unwrap = lock -> lock;
 
     private final EngineClient client;
-    private final boolean isObserved; // false below a lock that reports its own requests
+    private final boolean isObserved; // false if a lock that is built on this one reports its own requests
 
     private EngineLock(
             EngineClient client,
@@ -71,24 +71,24 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * A lock on one path. {@code isObserved} is false if another lock is built on this one and reports requests of
-     * its own.
+     * Returns a lock on one path. {@code isObserved} is false if another lock is built on this one and reports requests
+     * of its own.
      */
     public static EngineLock of(EngineClient client, LockSpec spec, Owner owner, boolean isObserved) {
         return new EngineLock(client, LockGroup.of(spec), owner, null, false, isObserved);
     }
 
     /**
-     * One of the two modes of a lock. A thread that holds the exclusive mode may take the shared one, too. The
-     * opposite is refused, because the thread would wait for itself.
+     * Returns one of the two modes of a lock. A thread that holds the exclusive mode may also acquire the shared one.
+     * The opposite is refused, because the thread would wait for itself.
      */
     public static EngineLock mode(EngineClient client, LockSpec spec, LockSpec other, boolean isExclusive) {
         return new EngineLock(client, LockGroup.of(spec), Owner.THREAD, other, isExclusive, true);
     }
 
     /**
-     * Several locks as one. All members must be of one client, since one {@code multi} of one session makes all their
-     * nodes. Throws an {@link IllegalArgumentException} if the members cannot be acquired together.
+     * Returns several locks as one. All members must belong to one client, because one {@code multi} in one session
+     * creates all their nodes. Throws an {@link IllegalArgumentException} if the members cannot be acquired together.
      */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
         List<LockSpec> all = members.stream()
@@ -115,7 +115,7 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * The engine's lock to which {@code lock} delegates in the end. Empty for a lock of another library, or of
+     * Returns the engine's lock to which {@code lock} ultimately delegates; empty for a lock of another library, or of
      * several clients.
      */
     public static Optional<EngineLock> behind(InterProcessLock lock) {
@@ -137,8 +137,8 @@ public final class EngineLock extends OwnedLock {
     // ---- Acquiring.
 
     /**
-     * Launches a request and waits for its outcome. A try waits for nothing but the server's answer, and no longer
-     * than the request time-out. Whatever is thrown, nothing is left of the request, or the client ends.
+     * Launches a request and waits for its outcome. A try waits only for the server's answer, and no longer than the
+     * request time-out. If this throws, nothing is left of the request, or the client ends.
      */
     @Override
     Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible) throws InterruptedException {
@@ -185,8 +185,8 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * Leaves nothing of a request whose caller gets an exception. Such a caller has no lease, so nobody would ever
-     * give back what remained.
+     * Withdraws a request whose caller gets an exception, or releases what was granted. Such a caller has no lease, so
+     * nobody else would ever release it.
      */
     private static void leave(Acquisition wanted, @Nullable Hold opened) {
         Grant granted = wanted.giveUpUnlessGranted();
@@ -202,8 +202,8 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * Waits, and withdraws the request if the thread is interrupted. If the grant came first, the thread has the
-     * lock, and its interrupt flag is set again.
+     * Waits, and withdraws the request if the thread is interrupted. If the request was granted before that, the thread
+     * has the lock, and its interrupt flag is set again.
      */
     private Optional<Grant> awaitOrLeave(Acquisition wanted, @Nullable Deadline deadline) throws InterruptedException {
         try {
@@ -219,8 +219,8 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * Waits for the outcome. Empty if the lock is busy: in a try, or when the time is over. Throws when the time is
-     * over and it is not known that the lock is busy.
+     * Waits for the outcome. Returns empty if the lock is busy, in a try or when the time has elapsed. Throws if the
+     * time has elapsed and the lock is not known to be busy.
      */
     private Optional<Grant> await(Acquisition wanted, @Nullable Deadline deadline) throws InterruptedException {
         if (deadline != null && Blocking.await(wanted.outcome(), deadline).isEmpty()) {
@@ -232,7 +232,8 @@ public final class EngineLock extends OwnedLock {
                 return Optional.empty();
             }
         }
-        // There is no limit; or the outcome came just before the request could be given up, and then it counts.
+        // Either there is no deadline, or the request has an outcome. An outcome that came just before the request
+        // could be given up counts.
         return Blocking.await(wanted.outcome(), client.scheduler());
     }
 
@@ -257,9 +258,9 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * Tells a recipe, at the end of a wait, why it is not known that the lock is busy. Empty if it is known, or if
-     * the request is over. {@code request} is a future of {@link #acquireAsync}; it is empty if the caller itself has
-     * seen the lock busy.
+     * Returns, for a recipe whose wait has ended, why the lock is not known to be busy; empty if it is known to be
+     * busy. {@code request} is a future of {@link #acquireAsync}; it is empty if the caller itself has seen the lock
+     * busy. A request that has ended is treated like an empty one.
      */
     public static Optional<LockException> unseen(
             EngineClient client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
@@ -269,8 +270,8 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * Why it is not known that the lock is busy, at the end of a wait; empty if it is known. A lock counts as busy
-     * only if it was seen to be and if there is still a connection, over which a change would be heard of.
+     * Returns why, at the end of a wait, the lock is not known to be busy; empty if it is known to be busy. A lock
+     * counts as busy only if it was seen busy and there is still a connection, which would report a change.
      */
     private static Optional<LockException> unseen(
             EngineClient client, String path, Optional<Acquisition> request, Duration timeout) {
@@ -292,11 +293,11 @@ public final class EngineLock extends OwnedLock {
                         + ", so it is not known whether" + unknown + "wait longer, or try again"));
     }
 
-    // ---- Its holds.
+    // ---- Holds.
 
     /**
-     * Waits until the server has deleted the nodes, unless an option says otherwise: then the lock is free when the
-     * close returns. Without a connection there is no wait, because the answer may be a long time coming.
+     * Waits until the server has deleted the nodes, so that the lock is free when the close returns, unless an option
+     * says otherwise. Without a connection there is no wait, because the answer may take long.
      */
     @Override
     public void confirm(Hold closed, boolean tells) {
@@ -324,8 +325,8 @@ public final class EngineLock extends OwnedLock {
     }
 
     /**
-     * Asks the server, by a committed check, whether the nodes are there. Throws if there is no answer in time,
-     * because then it is not known whether the lock is held.
+     * Asks the server, by a committed check, whether the nodes exist. Throws if there is no answer in time, because
+     * then it is not known whether the lock is held.
      */
     @Override
     public void verify(Hold hold) throws InterruptedException {
@@ -336,7 +337,7 @@ public final class EngineLock extends OwnedLock {
         client.requests().ask(path(), answered);
         client.scheduler().execute(() -> hold.grant().check(answered::complete));
         Code code = Blocking.await(answered, client.requestDeadline()).orElse(Code.OPERATIONTIMEOUT);
-        hold.requireOpenAndStanding(); // once it is closed, its nodes may stand for another hold
+        hold.requireOpenAndStanding(); // once this hold is closed, its nodes may back another one
         if (code != Code.OK) {
             throw new LockConnectionException("could not verify the lock " + path() + " (" + code
                     + "): it is not known whether it is held; treat it as not held, or verify again");
@@ -351,7 +352,7 @@ public final class EngineLock extends OwnedLock {
                 .add(listener);
     }
 
-    // ---- Asking.
+    // ---- Queries.
 
     @Override
     public List<Participant> participants() throws InterruptedException {
@@ -360,12 +361,12 @@ public final class EngineLock extends OwnedLock {
                 .toList();
     }
 
-    /** The holders, with the data of their nodes. The list shows who holds, so no other node is read. */
+    /** Returns the holders, with the data of their nodes. The list shows who holds, so no other node is read. */
     List<ParticipantQuery.Seen> holders(Deadline deadline) throws InterruptedException {
         return seen((all, spec) -> ParticipantQuery.ofHolders(all, spec, Integer.MAX_VALUE), deadline);
     }
 
-    /** Asks about one path after another; one deadline limits all of it. */
+    /** Queries one path after another, all within one deadline. */
     private List<ParticipantQuery.Seen> seen(BiFunction<Requests, LockSpec, ParticipantQuery> query, Deadline deadline)
             throws InterruptedException {
         List<ParticipantQuery.Seen> all = new ArrayList<>();

@@ -32,26 +32,26 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock whose holds are recorded with their owner: a thread, or the lock object. This class finds out what a request
- * of the calling thread can build on, such as a hold to re-enter, and which requests would wait for the thread
- * itself. Subclasses differ in how the lock is acquired: by the engine, or by a foreign lock. Thread-safe.
+ * A lock whose holds are recorded with their owner: a thread, or the lock object. This class determines what a request
+ * of the calling thread can build on, such as a hold to re-enter, and which requests would wait for the thread itself.
+ * Subclasses differ in how the lock is acquired: by the engine, or by a foreign lock. Thread-safe.
  */
 public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin permits AdaptedLock, EngineLock {
 
     /**
-     * Who owns the holds of a lock. A thread closes its holds itself while it lives, unless it lets any thread do so.
-     * What a lock object owns, any thread may close.
+     * The owner of a lock's holds. A living thread closes its holds itself, unless it lets any thread close them. Any
+     * thread may close the holds that a lock object owns.
      */
     public enum Owner {
         /** The thread that acquires the lock, and that may acquire it again. */
         THREAD,
-        /** The lock object, which is held once at a time. */
+        /** The lock object, which can be held only once at a time. */
         INSTANCE,
-        /** The lock object, which is held any number of times at once, as the driver allows. */
+        /** The lock object, which can be held as many times at once as the driver allows. */
         NOBODY
     }
 
-    final @Nullable EngineClient worksOn; // null for a foreign lock that works on no client
+    final @Nullable EngineClient worksOn; // null for a foreign lock without a client
     private final Callbacks callbacks;
     final LockGroup group;
     private final Owner owner;
@@ -60,11 +60,11 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     final LastResort lastResort;
     final LockData asynchronous; // holds of asynchronous requests, which belong to no thread
     private final @Nullable LockSpec otherMode; // null unless the lock has two modes
-    private final boolean isExclusive; // whether this is the mode whose thread may take the other one, too
+    private final boolean isExclusive; // whether a holder of this mode may acquire the other one, too
 
     /**
-     * {@code worksOn} is null for a foreign lock that works on no client. {@code otherMode} and {@code isExclusive}
-     * are for a lock of two modes, of which one thread may hold both.
+     * {@code worksOn} is null for a foreign lock without a client. {@code otherMode} and {@code isExclusive} are for a
+     * lock of two modes, of which one thread may hold both.
      */
     OwnedLock(
             @Nullable EngineClient worksOn,
@@ -81,7 +81,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         this.owner = owner;
         this.table = table;
         this.ofInstance = table.ofInstance();
-        // Locks that threads own share their holds, so every lock object of the client must see these, too.
+        // Locks that are owned by threads share their holds, so every lock object of the client must also see the
+        // asynchronous ones.
         this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : LockData.ofNobody();
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
@@ -113,13 +114,16 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * Throws on a thread that feeds the engine: a blocking call there would wait for what only that thread can bring.
+     * Throws on a thread that feeds the engine: a blocking call there would wait for something that only that thread
+     * delivers.
      */
     final void requireMayBlock() {
         Blocking.requireMayBlock(worksOn == null ? null : worksOn.scheduler());
     }
 
-    /** Throws if the client is closed. Even a re-entry is refused then: all that the client held is lost. */
+    /**
+     * Throws if the client is closed. Even a re-entry is refused then, because everything that the client held is lost.
+     */
     final void requireOpen() {
         if (worksOn != null) {
             worksOn.requests().requireOpen(path());
@@ -129,9 +133,9 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     // ---- What differs.
 
     /**
-     * Acquires what the caller does not hold yet. Empty if the lock is busy. {@code most} limits the wait; if it is
-     * null, a request in the queue waits for as long as it takes. If the wait is not interruptible, an interruption
-     * does not end it, and the thread keeps its flag.
+     * Acquires a lock that the caller cannot re-enter. Returns empty if the lock is busy. {@code most} limits the wait;
+     * if it is null, a request in the queue waits indefinitely. If the wait is not interruptible, an interruption does
+     * not end it, and the thread keeps its flag.
      */
     abstract Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible)
             throws InterruptedException;
@@ -187,12 +191,12 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * Opens one more hold on what the thread holds. Nothing but the thread's record changes: nothing is sent, and no
-     * task of the engine runs. Null if the thread holds nothing that it could re-enter.
+     * Opens one more hold on a grant that the thread holds. Only the thread's record changes: nothing is sent, and no
+     * task of the engine runs. Returns null if the thread holds nothing that it could re-enter.
      */
     private @Nullable Lease reenter() {
         requireOpen();
-        // Another thread may close the hold beside which the new one would stand. Then it is looked for again.
+        // Another thread may close the hold whose grant the new one would share. Then the grant is looked up again.
         while (true) {
             Grant grant = toReenter();
             Lease again =
@@ -204,8 +208,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * Refuses a lock of which the calling thread holds a part, or which it holds in another way: the thread would
-     * wait for itself. Throws, too, if the thread has lost what it holds. What it holds as a whole, it may acquire
+     * Refuses a lock that the calling thread holds only in part, or under another rule, because the thread would wait
+     * for itself. Also throws if the thread has lost what it holds. A thread that holds the whole lock may acquire it
      * again.
      */
     public final void requireNotHeldInPart() {
@@ -213,8 +217,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * The grant on which the calling thread can open one more hold; null if there is none. Throws if a hold is lost
-     * that its owner has not closed: the owner must not go on as if nothing had happened.
+     * Returns the grant on which the calling thread can open one more hold; null if there is none. Throws if the owner
+     * has not closed a lost hold, because it must not continue as if nothing had happened.
      */
     private @Nullable Grant toReenter() {
         if (owner == Owner.INSTANCE) {
@@ -227,8 +231,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * Refuses to queue while the calling thread holds the path through another lock object. A lock that its object
-     * holds does not re-enter by what a thread holds, so the thread would wait for itself.
+     * Refuses to queue while the calling thread holds the path through another lock object. A lock whose holds belong
+     * to the lock object cannot re-enter a hold of a thread, so the thread would wait for itself.
      */
     final void requireNoWaitForOneself() {
         LockData mine = owner == Owner.INSTANCE ? table.mine() : null;
@@ -238,8 +242,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * The nodes that the calling thread holds, which its request names in each node of its own. A request for more
-     * locks than it may name nodes names none: its data would grow too fast.
+     * Returns the nodes that the calling thread holds, for its request to name in each of its own nodes. A request for
+     * more locks than the number of nodes it may name names none, because its data would grow too fast.
      */
     final List<String> heldNodes() {
         LockData mine = table.mine();
@@ -248,8 +252,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * The exclusive grant from which the thread can get the shared mode without queueing; null if there is none.
-     * Refuses the opposite, a request for the exclusive mode by a thread that holds the shared one.
+     * Returns the node of the exclusive mode from which the thread can get the shared mode without queueing; null if
+     * there is none. Refuses the opposite, a request for the exclusive mode by a thread that holds the shared one.
      */
     final @Nullable HeldNode toDowngrade() {
         LockData mine = mine();
@@ -268,19 +272,22 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     // ---- Holds.
 
-    /** The record of what the caller holds; null if the calling thread owns holds and has none. */
+    /**
+     * Returns the record of the caller's holds; null if the lock is owned by threads and the calling thread has no
+     * record.
+     */
     final @Nullable LockData mine() {
         return owner == Owner.THREAD ? table.mine() : ofInstance;
     }
 
-    /** The record for a new hold of the caller; a thread without a record gets one. */
+    /** Returns the record for a new hold of the caller, and creates one for a thread that has none. */
     final LockData mineToOpen() {
         return owner == Owner.THREAD ? table.mineToOpen() : ofInstance;
     }
 
     /**
-     * Gives back the youngest hold of the caller, whichever lock object it was acquired through. A lost hold is
-     * closed as well; after that, the exception tells of the loss.
+     * Releases the youngest hold of the caller, whichever lock object it was acquired through. A lost hold is closed as
+     * well, and then an exception reports the loss.
      */
     @Override
     public final void release() {
@@ -296,7 +303,7 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
                                 : "nothing is held through this object of the lock " + path()
                                         + ": it was given back already, or never acquired; release once for each acquire");
             }
-        } while (!hold.beginClosing(true)); // another thread has just closed that one: try the next
+        } while (!hold.beginClosing(true)); // another thread has just closed this hold: try the next
         boolean isLost = hold.state() == LeaseState.LOST;
         hold.lock().confirm(hold, !isLost);
         if (isLost) {
@@ -332,8 +339,8 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * The view of this lock as a {@code java.util.concurrent} lock. Nobody sees its leases: {@code unlock} gives back
-     * the youngest hold of the thread.
+     * The view of this lock as a {@code java.util.concurrent} lock. The caller does not see the leases: {@code unlock}
+     * releases the youngest hold of the thread.
      */
     private final class JucLock implements Lock {
         @Override

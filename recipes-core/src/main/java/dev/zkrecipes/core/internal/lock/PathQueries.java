@@ -25,8 +25,8 @@ import org.apache.zookeeper.Op;
 
 /**
  * Reads the queue of one lock path, and reads and changes its rule, which is the data of the path. The calling thread
- * waits for the answers, at most for the request time-out. A request whose answer is lost fails; the error says that
- * the outcome is not known. Thread-safe.
+ * waits for the answers, no longer than the request time-out. If an answer is lost, the request fails with an error
+ * that says that the outcome is not known. Thread-safe.
  */
 public final class PathQueries {
     private static final String MAYBE_CHANGED = "it is not known whether it was changed; change it again";
@@ -39,7 +39,7 @@ public final class PathQueries {
         this.client = client;
     }
 
-    /** One look at the queue and at the rule, by one request. */
+    /** Returns the queue and the rule, read by one request. */
     public LockSnapshot snapshot() throws InterruptedException {
         return ask(
                 "the queue of",
@@ -58,9 +58,10 @@ public final class PathQueries {
     }
 
     /**
-     * Replaces the rule by the result of {@code change}, or creates the path with it if there is none. If somebody
-     * else writes in between, {@code change} is called again with what is there then. {@code change} is user code: it
-     * runs on the calling thread, its time does not count against the limit, and what it throws is thrown here.
+     * Replaces the rule by the result of {@code change}, or creates the path with that result if the path does not
+     * exist. If somebody else writes in between, calls {@code change} again with the new rule. {@code change} is user
+     * code: it runs on the calling thread, its time does not count against the limit, and its exceptions are passed on
+     * to the caller.
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
         String subject = "a change of the rule of";
@@ -71,8 +72,7 @@ public final class PathQueries {
             long begun = client.scheduler().nanoTime();
             byte[] rule = change.apply(read.map(Content::data));
             deadline = deadline.later(client.scheduler().nanoTime() - begun);
-            // A rule that stays the same is not written: a write would make every waiting request list the queue
-            // again.
+            // An unchanged rule is not written: a write would make every waiting request list the queue again.
             boolean isSame = read.isPresent() && Arrays.equals(rule, read.get().data());
             BiConsumer<OneShotRequest<Boolean>, Session> write = read.isPresent()
                     ? (request, session) -> replaceRule(request, session, rule, read.get())
@@ -99,7 +99,7 @@ public final class PathQueries {
         });
     }
 
-    /** Writes the rule unless somebody has written since it was read. Answers whether it was written. */
+    /** Writes the rule, unless somebody has written it since it was read. The answer is whether it was written. */
     private void replaceRule(OneShotRequest<Boolean> request, Session session, byte[] rule, Content read) {
         Op write = Op.setData(spec.path(), rule, read.stat().getVersion());
         session.zk().multi(List.of(write), answer -> {
@@ -111,7 +111,7 @@ public final class PathQueries {
         });
     }
 
-    /** Creates the path with the rule as its data. Answers false if somebody else has created the path. */
+    /** Creates the path with the rule as its data. The answer is false if somebody else has created the path. */
     private void makePath(OneShotRequest<Boolean> request, Session session, byte[] rule) {
         ParentMaker maker = new ParentMaker(session, spec.acl());
         maker.make(spec.path(), Optional.of(rule), answer -> {
@@ -126,7 +126,7 @@ public final class PathQueries {
         });
     }
 
-    /** Deletes the containers that are left over, and tries again as long as no answer comes and the session lives. */
+    /** Deletes the containers that are left over. Repeats this while no answer comes and the session is alive. */
     private static void leave(ParentMaker maker, Session session) {
         maker.leave(session, isAnswered -> {
             if (!isAnswered && !session.isEnded()) {

@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Asks holders to give a lock back, for {@link dev.zkrecipes.core.Revoker}. The calling thread waits until each
- * holder was asked or is gone. What follows, such as breaking a lease after its grace, each {@link RevocationTask}
- * does on the engine thread. Thread-safe.
+ * Asks holders to give a lock back, for {@link dev.zkrecipes.core.Revoker}. The calling thread waits until each holder
+ * has been asked or is gone. Each {@link RevocationTask} does the rest on the engine thread, such as breaking a lease
+ * after its grace. Thread-safe.
  */
 public final class RevocationRequests {
     private final EngineClient client;
@@ -37,8 +37,8 @@ public final class RevocationRequests {
     }
 
     /**
-     * Asks these participants, of which there is at least one. Nothing is known of the data of their nodes, so each
-     * task begins with a read.
+     * Asks these participants, of which there is at least one. The data of their nodes are not known, so each task
+     * begins with a read.
      */
     public List<Revocation> ask(List<Participant> holders, Optional<Duration> grace) throws InterruptedException {
         Deadline deadline = enter(holders.get(0).path());
@@ -49,7 +49,10 @@ public final class RevocationRequests {
         return new ParticipantQuery.Seen(participant, Optional.empty());
     }
 
-    /** Refuses a call that may not wait, or that comes too late, and begins the one deadline of the call. */
+    /**
+     * Returns the deadline for the whole call. Throws if the calling thread may not block or was interrupted, or if the
+     * client is closed.
+     */
     private Deadline enter(String lockPath) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
@@ -58,8 +61,8 @@ public final class RevocationRequests {
     }
 
     /**
-     * The holders of the lock. A lock of another library, or of several clients, tells only its participants; those
-     * among them that hold are taken.
+     * Returns the holders of the lock. A lock of another library, or of several clients, shows only its participants,
+     * of which this returns those that hold.
      */
     private static List<ParticipantQuery.Seen> holders(InterProcessLock lock, Deadline deadline)
             throws InterruptedException {
@@ -74,7 +77,7 @@ public final class RevocationRequests {
 
     /**
      * Launches all tasks before it waits for the first. All nodes get a request with the same id, so that a holder of
-     * several of them is told once.
+     * several of them is notified once.
      */
     private List<Revocation> ask(List<ParticipantQuery.Seen> holders, Optional<Duration> grace, Deadline deadline)
             throws InterruptedException {
