@@ -46,8 +46,8 @@ public final class EnsembleServer {
     final LoopbackPort electionPort = LoopbackPort.reserve();
     private final FaultProxy clients = FaultProxy.wire(clientPort.number());
     /**
-     * For each other server, the gate through which this server connects to it when it is the leader. All gates exist
-     * before any server starts.
+     * For each other server, the gate through which this server connects to the other one if that is its leader. All
+     * gates exist before any server starts.
      */
     private final Map<EnsembleServer, FaultProxy> gates = new HashMap<>();
 
