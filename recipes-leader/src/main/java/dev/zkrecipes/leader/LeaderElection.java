@@ -149,7 +149,7 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Stops standing for the leadership: leaves the queue, or gives the leadership back. Returns at once.
      *
-     * @return as {@link #resign}
+     * @return the same as {@link #resign}
      */
     public CompletableFuture<Void> leave() {
         return stop(null).done();
@@ -212,7 +212,7 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Leaves without waiting; the same as {@link #leave}.
      *
-     * @return as {@link #resign}
+     * @return the same as {@link #resign}
      */
     public CompletableFuture<Void> closeAsync() {
         return leave();
@@ -337,7 +337,8 @@ public final class LeaderElection implements AutoCloseable {
      * called; then {@linkplain #close closes}. When {@code work} returns, this candidate resigns and stands again. The
      * work of each term runs on its own thread, which is interrupted when the term ends. The calling thread creates
      * that thread and waits for it, however long it takes. An exception that the work throws after the end of its term
-     * is only logged. The next term cannot begin before the work has ended, so the work should respond to interrupts.
+     * does not reach the caller; an unexpected one is logged. An {@link Error} is always rethrown. The next term cannot
+     * begin before the work has ended, so the work should respond to interrupts.
      *
      * @param <E> what the work throws
      * @param work what only the leader does
