@@ -30,7 +30,7 @@ import org.springframework.util.Assert;
  * fail.
  *
  * @param enabled Whether the client and the locks exist.
- * @param ifDisabled What calls of methods with @WithLock do while enabled is false: fail (refuse) or run without locks
+ * @param ifDisabled What calls of @WithLock methods do while enabled is false: fail (refuse) or run without locks
  *     (run).
  * @param connectString The servers: host:port[,host:port]...[/chroot].
  * @param sessionTimeout How long the servers keep the locks of a process that has died.
