@@ -337,8 +337,8 @@ public final class LeaderElection implements AutoCloseable {
      * called; then {@linkplain #close closes}. When {@code work} returns, this candidate resigns and stands again. The
      * work of each term runs on its own thread, which is interrupted when the term ends. The calling thread creates
      * that thread and waits for it, however long it takes. An exception that the work throws after the end of its term
-     * does not reach the caller; an unexpected one is logged. An {@link Error} is always rethrown. The next term cannot
-     * begin before the work has ended, so the work should respond to interrupts.
+     * does not reach the caller; an unexpected one is logged. An {@link Error} is rethrown. The next term cannot begin
+     * before the work has ended, so the work should respond to interrupts.
      *
      * @param <E> what the work throws
      * @param work what only the leader does

@@ -30,8 +30,7 @@ import org.springframework.util.Assert;
  * fail.
  *
  * @param enabled Whether the client and the locks exist.
- * @param ifDisabled What calls of @WithLock methods do while enabled is false: fail (refuse) or run without locks
- *     (run).
+ * @param ifDisabled What calls of @WithLock methods do if enabled is false: fail (refuse) or run without locks (run).
  * @param connectString The servers: host:port[,host:port]...[/chroot].
  * @param sessionTimeout How long the servers keep the locks of a process that has died.
  * @param closeTimeout How long the end of the application waits for annotated methods, jobs and elections.
