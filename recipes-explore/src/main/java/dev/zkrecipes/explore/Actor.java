@@ -27,19 +27,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated process that requests the lock a few times, one request after the other or several at once. It requests
- * asynchronously, with a time limit, by a try, or for two modes one inside the other. It waits, gives up or is
+ * A simulated process that requests the lock a few times, one request after the other or several at once. A request is
+ * asynchronous, has a time limit, is a try, or acquires one mode inside the other. The process waits, gives up or is
  * interrupted; it holds the lock for a while and releases it.
  *
- * <p>A blocking call lets everything else happen before it returns. All runs on one thread, so blocking calls could
- * only be nested in one another. So one process at a time makes them, and the others request asynchronously
- * meanwhile.
+ * <p>A blocking call lets all other events happen before it returns. Everything runs on one thread, so a second
+ * blocking call would be nested in the first and could not return before it. So only one process at a time makes
+ * blocking calls, and the others make asynchronous requests meanwhile.
  */
 final class Actor {
     private static final int MILLIS = 25;
-    /** The number of timers of a client at rest. With this one it notices that its process has stood still. */
+    /** The number of timers of a client at rest. With this timer the client notices that its process was paused. */
     private static final int OWN_TIMERS = 1;
-    /** One for the end of unused views, and one to look whether their watches still stand. */
+    /** One timer removes unused views, and one checks whether the watches of the views still exist. */
     private static final int TIMERS_OF_VIEWS = 2;
 
     private final Schedule schedule;
@@ -49,8 +49,8 @@ final class Actor {
     private final ZooKeeperClient client;
     private final List<InterProcessLock> locks;
     private final BlockingCalls calls;
-    private final Set<Lease> heldAsync = Sets.newIdentityHashSet(); // leases of asynchronous requests that are open
-    private final Set<Lease> listening = Sets.newIdentityHashSet(); // those that release when asked
+    private final Set<Lease> heldAsync = Sets.newIdentityHashSet(); // open leases of asynchronous requests
+    private final Set<Lease> listening = Sets.newIdentityHashSet(); // leases that are released on request
     private int left; // requests still to be made
     private int running; // requests and holds that have not ended
 
@@ -200,7 +200,7 @@ final class Actor {
         scheduler.after(time, () -> endHold(lease));
     }
 
-    /** Ends a hold when its time is over or when somebody asks for it, whichever comes first. */
+    /** Ends a hold when its time has elapsed or when somebody requests its release, whichever comes first. */
     private void endHold(Lease lease) {
         if (heldAsync.remove(lease)) {
             listening.remove(lease);
@@ -210,8 +210,8 @@ final class Actor {
     }
 
     /**
-     * Holds for so long that by then every request that may hold beside it is awake, unless the engine has forgotten
-     * it.
+     * Holds for so long that every request that may hold at the same time must have been granted by then, unless the
+     * engine has forgotten it.
      */
     private void holdLong(Lease lease) {
         Duration time = Schedule.SESSION.multipliedBy(4);
@@ -260,8 +260,8 @@ final class Actor {
     }
 
     /**
-     * Whether the failure is a refusal by a rule that the server may have shown since the request was made, and that
-     * never grants one of these locks.
+     * Whether the failure is a refusal by a rule that never grants one of these locks, and that a server may have shown
+     * since the request was made.
      */
     boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
         ChangingRule changing = schedule.lock().changingRule();
@@ -275,8 +275,8 @@ final class Actor {
     }
 
     /**
-     * Reports a request that failed without a reason. If the driver threw, as it does when it waits for nothing, the
-     * driver is named rather than the request.
+     * Reports a request that failed without a reason. If the driver threw, as it does when it waits for nothing,
+     * accuses the driver rather than the request.
      */
     void turnedAway(String promise, @Nullable Throwable failure) {
         boolean byDriver = failure instanceof LockRefusedException && failure.getCause() != null;
@@ -296,7 +296,7 @@ final class Actor {
 
     // ---- The end.
 
-    /** Makes one more request, when nobody else is there. */
+    /** Makes one more request, when nobody else holds or waits. */
     CompletableFuture<Lease> askAtTheEnd() {
         tell("asks when nobody is there");
         return locks.get(0).acquireAsync();
@@ -314,7 +314,10 @@ final class Actor {
                 && (Remains.keptViews(client) > 0 || process.watches() > 0 || scheduler.timers() > OWN_TIMERS);
     }
 
-    /** Names what should be gone when everything is released. Views may be kept until they were unused for a minute. */
+    /**
+     * Names what should be gone when everything has been released. Views may be kept until they have been unused for a
+     * minute.
+     */
     List<String> leftovers() {
         List<String> found = new ArrayList<>();
         int views = Remains.keptViews(client);

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a process to release a lock, made to its holders or to one participant. Each request must end, and
- * a node that is reported as gone must be gone. {@link Schedule} finds requests that do not end.
+ * Asks the holders of a lock, or one participant, to release it. Each such request must end, and a node that is
+ * reported as gone must be gone. {@link Schedule} finds requests that do not end.
  */
 final class AskingBack {
     private final Schedule schedule;
@@ -102,7 +102,7 @@ final class AskingBack {
         return marks(data).findAny().isPresent();
     }
 
-    /** Whether one of the requests in this data deletes the node when its grace period is over. */
+    /** Whether one of the requests in this data deletes the node when its grace period has elapsed. */
     static boolean mayBeBroken(byte[] data) {
         return marks(data).anyMatch(mark -> !mark.matches("\\S+ - .*"));
     }

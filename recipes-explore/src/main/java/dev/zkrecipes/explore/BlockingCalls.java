@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The blocking calls of a process, made as a thread makes them: tries, acquires with or without a time limit, holds
- * inside one another, and changes of the rule. A call includes the hold that it leads to, and is over when the locks
- * are released.
+ * The blocking calls of a process, made as a thread makes them: tries, acquires with or without a time limit, nested
+ * holds, and changes of the rule. A call includes the hold that it leads to, and ends when the locks have been
+ * released.
  */
 final class BlockingCalls {
     /** How long an answer from the server may take. */
@@ -236,9 +236,7 @@ final class BlockingCalls {
         }
     }
 
-    /**
-     * Verifies a lease. Whether its node was there, by the order of the transactions, is determined before the call.
-     */
+    /** Verifies a lease. Checks before the call whether its nodes exist, by the order of the transactions. */
     private void verify(Lease lease) throws InterruptedException {
         boolean wasThere = schedule.judge().allNodesAreThere(lease);
         actor.tell("verifies " + lease.path());

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.explore;
 
-/** Ends a schedule in which a promise was broken. */
+/** Thrown to end a schedule in which a promise was broken. */
 final class BrokenPromise extends Error {
     private static final long serialVersionUID = 1;
 

@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * A rule that is kept in the data of the lock's node, and that any process may change at any time, as with a
+ * A rule stored in the data of the lock's node, which any process may change at any time, as with a
  * {@link dev.zkrecipes.core.spi.SharedRuleDriver}. An example is the limit of a semaphore.
  *
  * <pre>{@code
@@ -22,7 +22,7 @@ import java.util.function.Function;
  * }</pre>
  *
  * @param under what the lock promises while its node has this data
- * @param kinds the kinds of the locks that the maker makes, in the same order: their node names without id and number
+ * @param kinds the kinds of the locks that the maker creates, in the same order: their node names without id and number
  * @param changes what a process may do to the rule
  */
 public record ChangingRule(Function<byte[], Rule> under, List<String> kinds, List<Change> changes) {
@@ -31,7 +31,7 @@ public record ChangingRule(Function<byte[], Rule> under, List<String> kinds, Lis
     @FunctionalInterface
     public interface Change {
         /**
-         * Changes the rule, and returns when that is done.
+         * Changes the rule, and returns when the change has been made.
          *
          * @param client the client of the process
          * @param path the path of the lock
@@ -41,10 +41,10 @@ public record ChangingRule(Function<byte[], Rule> under, List<String> kinds, Lis
     }
 
     /**
-     * Makes a changing rule.
+     * Creates a changing rule.
      *
      * @param under what the lock promises while its node has this data
-     * @param kinds the kinds of the locks that the maker makes; copied
+     * @param kinds the kinds of the locks that the maker creates; copied
      * @param changes what a process may do to the rule; copied
      */
     public ChangingRule {

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Causes faults, one after the other, until there were enough of them. */
+/** Causes faults, one after the other, until the planned number has been reached. */
 final class Chaos {
     private static final int MILLIS = 25;
     private static final int TRIES = 40;
@@ -25,11 +25,11 @@ final class Chaos {
     private final SimulatedZooKeeper ensemble;
     private final List<FaultKind> kinds;
     private int left; // faults still to be caused
-    private int hunts; // looks for a waiter that are under way
-    private int traps; // set for the next release in front of a waiter
-    private int strangers; // that come when a lease has been released
+    private int hunts; // searches for a waiter that have not ended
+    private int traps; // traps to spring at the next releases in front of a waiter
+    private int strangers; // strangers to come when a lease has been released
     private @Nullable Runnable onNextRequest; // the stranger that comes just before the next request
-    private long lastTrouble; // when the effects of all faults so far are over
+    private long lastTrouble; // when the effects of all faults so far will have ended
 
     Chaos(Schedule schedule, Set<FaultKind> kinds, int count) {
         this.schedule = schedule;
@@ -58,7 +58,7 @@ final class Chaos {
         return left == 0 && hunts == 0 && !ensemble.isTroubled();
     }
 
-    /** Whether the faults have been over for this long. By then, everything has recovered that recovers by itself. */
+    /** Whether all faults ended at least this long ago. By then, everything that recovers by itself has recovered. */
     boolean isOverFor(Duration time) {
         return isOver() && schedule.simulation().now() - lastTrouble > time.toNanos();
     }
@@ -123,7 +123,7 @@ final class Chaos {
         }
     }
 
-    /** Cuts a process off from all servers, just before it asks for something. */
+    /** Cuts a process off from all servers, just before it sends a request. */
     void cutOff(Actor victim) {
         if (left > 0 && kinds.contains(FaultKind.OUTAGE)) {
             lastTrouble = Math.max(lastTrouble, healed());
@@ -141,18 +141,18 @@ final class Chaos {
                 : kinds.get(choices().next(kinds.size()));
     }
 
-    /** Mostly shorter than a session time-out, and up to twice as long. */
+    /** A random time of up to two session time-outs; shorter than one in half of the cases. */
     private Duration longTime() {
         return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
     }
 
-    /** A session time-out at most: the engine relies on threads of a server not standing still for longer. */
+    /** A random time of at most a session time-out: the engine relies on server threads not being paused for longer. */
     private Duration atMostATimeOut() {
         return Schedule.SESSION.multipliedBy(choices().next(17)).dividedBy(16);
     }
 
     /**
-     * Waits until a request waits, and takes its place. In half of the cases it does so only when the holder in front
+     * Waits until some request waits, and deletes its node. In half of the cases, does so only when the holder in front
      * of the waiter releases by itself.
      */
     private void hunt(int tries) {
@@ -172,7 +172,7 @@ final class Chaos {
         }
     }
 
-    /** A lease is being released, so its nodes are about to go. */
+    /** Called when a lease is being released, so its nodes are about to be deleted. */
     void onClosing(List<QueuedNode> nodes) {
         Optional<QueuedNode> front =
                 nodes.stream().filter(place -> !behind(place).isEmpty()).findFirst();
@@ -193,7 +193,9 @@ final class Chaos {
         }
     }
 
-    /** A process is about to request something. What a stranger does now happens while the request is under way. */
+    /**
+     * Called when a process is about to send a request. What a stranger does now happens while that request is pending.
+     */
     void onAsking() {
         Runnable next = onNextRequest;
         if (next != null) {
@@ -203,7 +205,10 @@ final class Chaos {
         }
     }
 
-    /** Waits until the node is gone and its path is empty. A stranger of the same kind comes then, or at last. */
+    /**
+     * Waits until the path of the lock has no children, so the node is gone, too. Then, or after the last try, a
+     * stranger of the same kind enters.
+     */
     private void awaitEmpty(QueuedNode model, byte[] data, int tries) {
         NodeTree tree = ensemble.committed();
         if (tries > 0 && !tree.children(model.lockPath()).isEmpty()) {
@@ -213,7 +218,10 @@ final class Chaos {
         }
     }
 
-    /** A client that knew the numbers of a path may take those of a recreated path for the next ones. */
+    /**
+     * Lets a stranger enter the queue, mostly on a recreated path. A client that knew the numbers on the old path may
+     * take the numbers on the new one for their continuation.
+     */
     private void enter(QueuedNode model, byte[] data) {
         Duration stay = duration(64).plusMillis(8 * MILLIS);
         if (choices().chance(700)) {
@@ -230,7 +238,7 @@ final class Chaos {
         schedule.simulation().after(stay, this::sendAway);
     }
 
-    /** Ends the visit of a stranger. If that is lost with a leader, once more. */
+    /** Ends the visit of the strangers. Repeats this if the deletion is lost together with a deposed leader. */
     private void sendAway() {
         ensemble.removeStrangers();
         schedule.simulation().after(Schedule.SESSION.dividedBy(3), () -> {
@@ -243,7 +251,7 @@ final class Chaos {
         });
     }
 
-    /** The next node behind this one in its queue, if that node waits. */
+    /** Returns the next node behind this one in its queue if that node waits; otherwise an empty list. */
     private List<QueuedNode> behind(QueuedNode front) {
         List<QueuedNode> queue = schedule.lockNodes().stream()
                 .filter(place -> place.lockPath().equals(front.lockPath()))
@@ -274,7 +282,7 @@ final class Chaos {
         }
     }
 
-    /** Runs this within the time that a few messages take. */
+    /** Runs an action within the time that a few messages take. */
     private void soon(Runnable what) {
         schedule.simulation().after(Duration.ofMillis(choices().next(12)), what);
     }
@@ -286,7 +294,7 @@ final class Chaos {
         }
     }
 
-    /** Deletes a held node without a watch event. Requests that wait for it look again only after a long while. */
+    /** Deletes a held node without a watch event. Requests that wait for it check again only after a long time. */
     private void deleteUntold() {
         Optional<QueuedNode> held = schedule.lockNodes().stream()
                 .filter(schedule.judge()::isGranted)

@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock to explore: how each process makes it, and what it promises.
+ * A lock to explore: how each process creates it, and what it promises.
  *
  * <pre>{@code
  * ExploredLock mutex = ExploredLock.of("mutex", (front, self) -> front.isEmpty(),
@@ -34,7 +34,7 @@ public final class ExploredLock {
     private final String name;
     private final Rule rule;
     private final Maker maker;
-    // These fields are changed only in a copy that nobody has seen yet.
+    // These fields change only in a copy that has not been published yet.
     private List<Nesting> nestings = List.of();
     private UnaryOperator<ZooKeeperOperations> port = UnaryOperator.identity();
     private int localHandoffs;
@@ -44,7 +44,7 @@ public final class ExploredLock {
     private boolean losesPlaces;
     private boolean manyRequests;
 
-    /** Makes the locks that one process uses. */
+    /** Creates the locks that one process uses. */
     @FunctionalInterface
     public interface Maker {
         /**
@@ -85,7 +85,7 @@ public final class ExploredLock {
      *
      * @param name what reports call it
      * @param rule what it promises, on each path on which it has nodes
-     * @param maker makes it in each process
+     * @param maker creates the lock in each process
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
         return new ExploredLock(
@@ -95,8 +95,8 @@ public final class ExploredLock {
     }
 
     /**
-     * {@return this lock, where a thread may acquire one lock while it holds another: the same lock, if it is
-     * re-entrant, or the shared mode beside the exclusive one} The thread then releases the outer one first.
+     * {@return this lock, where a thread that holds one lock may acquire another: the same lock, if it is re-entrant,
+     * or the shared mode while it holds the exclusive one} The thread then releases the outer one first.
      *
      * @param outer the index of the outer lock in the maker's list
      * @param inner the index of the inner lock in the maker's list
@@ -108,18 +108,18 @@ public final class ExploredLock {
     }
 
     /**
-     * This lock with a decorator around each session that does what ZooKeeper never does, for example loses an event.
-     * With it a test proves that the explorer finds such an error.
+     * Returns this lock with a decorator around each session. The decorator does what ZooKeeper never does, for example
+     * loses an event, so a test can prove that the explorer finds such an error.
      */
     ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
         return with(copy -> copy.port = decorator);
     }
 
     /**
-     * {@return this lock, whose nodes may be handed over from holder to holder inside a process} Each process then
-     * requests it more often.
+     * {@return this lock, whose nodes may be handed over from one holder to the next inside a process} Each process
+     * then requests it more often.
      *
-     * @param most how often a node may be handed over
+     * @param most how many times a node may be handed over
      */
     public ExploredLock withLocalHandoffs(int most) {
         return with(copy -> copy.localHandoffs = most);

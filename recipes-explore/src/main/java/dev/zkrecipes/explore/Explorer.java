@@ -20,29 +20,29 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>Holders do not conflict, by the order of the committed transactions.
- *   <li>A lease whose node is gone is not valid, whether or not anyone knows that it is gone. If somebody else has
- *       deleted the node, or has ended the session before its time, the lease may be valid until its next check.
- *   <li>A loss is reported once, soon after the node has gone.
+ *   <li>A lease whose node is gone is not valid, whether or not anyone knows that it is gone. If somebody else deletes
+ *       the node, or ends the session before its time-out, the lease may stay valid until its next check.
+ *   <li>A loss is reported once, soon after the node is gone.
  *   <li>A verified lease is held.
  *   <li>A lease that may be held for a limited time is not valid after that time.
- *   <li>No request is granted before an earlier request that is still there and for which it has to wait. No request
- *       is granted whose own node was gone before its turn came.
- *   <li>Tokens rise.
- *   <li>A node that may be handed over inside a process has one holder at a time. It is handed over no more often
- *       than allowed, and not after a loss.
- *   <li>Every waiter is granted once the faults are over, and none fails because of them. No call reports a free lock
- *       as busy, or ends as interrupted without an interruption.
+ *   <li>No request is granted before an earlier request whose node still exists and for which it has to wait. No
+ *       request is granted whose own node was gone before its turn came.
+ *   <li>Fencing tokens increase.
+ *   <li>A node that may be handed over inside a process has one holder at a time. It is handed over no more often than
+ *       allowed, and not after a loss.
+ *   <li>Every waiter is granted once the faults have ended, and none fails because of them. No call reports a free lock
+ *       as busy, or ends as interrupted without an interrupt.
  *   <li>A call with a time limit ends in time.
- *   <li>A holder that listens hears of a request to release the lock, once the faults are over. The requester hears
- *       that the node is gone, and not before it is.
+ *   <li>A holder that listens is notified of a request to release the lock, once the faults have ended. The requester
+ *       is told that the node is gone, but not before it is.
  *   <li>The driver answers: it neither throws nor waits for nothing.
  *   <li>The engine comes to rest: it does not loop while there is nothing to do.
- *   <li>In the end no node, watch, timer or map entry is left. Views of queues may be kept, each with a watch on the
- *       path of the lock, until they were unused for a minute.
+ *   <li>At the end no node, watch, timer or map entry is left. Views of queues may be kept, each with a watch on the
+ *       path of the lock, until they have been unused for a minute.
  * </ul>
  *
- * <p>The explorer does not play guarded writes, the {@code java.util.concurrent} view of a lock, or calls from
- * several threads of one process at the same time.
+ * <p>The explorer does not play guarded writes, the {@code java.util.concurrent} view of a lock, or calls from several
+ * threads of one process at the same time.
  *
  * <pre>{@code
  * Explorer explorer = Explorer.of(mutex);
@@ -53,8 +53,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Explorer {
     /**
-     * The number of schedules that are played together. So at most this many are played after one that breaks a
-     * promise.
+     * The number of schedules that are played together. At most this many are played after one that breaks a promise.
      */
     private static final int PORTION = 10_000;
 
@@ -89,7 +88,7 @@ public final class Explorer {
         return new Explorer(lock, count, faults);
     }
 
-    /** This explorer with these kinds of faults only. */
+    /** Returns this explorer with only these kinds of faults. */
     Explorer withFaults(Set<FaultKind> kinds) {
         return new Explorer(lock, clients, Set.copyOf(kinds));
     }

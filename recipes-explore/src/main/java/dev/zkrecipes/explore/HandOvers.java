@@ -19,7 +19,7 @@ import java.util.Set;
  * after a loss.
  */
 final class HandOvers {
-    private final int most; // hand-overs of one node
+    private final int most; // the largest number of hand-overs of one node
     private final Map<String, Set<Long>> tokens = new HashMap<>(); // by node
     private final Set<String> lost = new HashSet<>();
 
@@ -30,13 +30,13 @@ final class HandOvers {
         this.most = most;
     }
 
-    /** The hold of these nodes is lost. */
+    /** Records that the hold of these nodes is lost. */
     void onLost(List<String> nodes) {
         lost.addAll(nodes);
     }
 
     /**
-     * A node is granted to a holder.
+     * Checks that a node may be granted to a holder, and records its token.
      *
      * @param beside the open holds
      * @return the promise that is broken, if one is

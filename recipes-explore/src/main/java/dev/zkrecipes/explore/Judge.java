@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks the promises, by comparing what the ensemble has committed with what the processes are told. The order of
- * events is the order of the committed transactions: once a transaction has deleted the node of a lease, that lease
- * is over, whether or not anyone knows.
+ * events is the order of the committed transactions: once a transaction has deleted the node of a lease, that lease has
+ * ended, whether or not anyone knows.
  */
 final class Judge {
     private static final long MOST_LATE = Schedule.SESSION.dividedBy(2).toNanos();
@@ -43,7 +43,10 @@ final class Judge {
     private long lastBusyAt = Long.MIN_VALUE;
     private @Nullable BrokenPromise found; // the first one
 
-    /** A lease as its holder sees it. The holder asks at every step whether the lease is valid, or never. */
+    /**
+     * A lease as its holder sees it. If {@code isAsked}, the holder asks at every step whether the lease is valid;
+     * otherwise it never asks.
+     */
     private record Holding(
             SimulatedScheduler process,
             String who,
@@ -54,7 +57,7 @@ final class Judge {
             long since,
             boolean isAsked) {}
 
-    /** The token with which a node was granted, and the transaction that had made the path of the lock by then. */
+    /** The token with which a node was granted, and the transaction that had created the path of the lock by then. */
     private record Token(String who, QueuedNode place, long pathMadeBy, long token) {
 
         /**
@@ -163,7 +166,7 @@ final class Judge {
         }
     }
 
-    /** Notes that others have deleted a node, which the holder cannot know before its next check. */
+    /** Records that others have deleted a node, which the holder cannot know before its next check. */
     void deletedByOperator(String node) {
         deletedByOperator.add(node);
     }
@@ -172,21 +175,21 @@ final class Judge {
         return deletedByOperator.contains(node);
     }
 
-    /** Notes that a session was ended before its time, which the holder cannot know before its next check. */
+    /** Records that a session was ended before its time-out, which the holder cannot know before its next check. */
     void endedByOperator(long session) {
         endedByOperator.add(session);
     }
 
     /**
-     * Whether the holder asks for the state of its lease. If leases end by themselves, every other holder does not:
-     * otherwise only the question might end them.
+     * Whether the holder of the next lease asks for its state. If leases end by themselves, every other holder never
+     * asks: otherwise it might only be the question that ends them.
      */
     private boolean isAsked() {
         grants++;
         return longestHold == FOR_EVER || grants % 2 == 0;
     }
 
-    /** A process was granted a lease. */
+    /** Checks a lease that a process was granted, and adds it to the open leases. */
     void onGranted(SimulatedScheduler process, String who, Lease lease, long newestSession) {
         List<String> nodes;
         Map<String, Long> fencing;
@@ -226,7 +229,7 @@ final class Judge {
         }
     }
 
-    /** The time at which a node of a lock was last deleted. */
+    /** Returns the time at which a node was last deleted while there were lock nodes. */
     long lastBusyAt() {
         return lastBusyAt;
     }
@@ -259,7 +262,7 @@ final class Judge {
         return turns;
     }
 
-    /** Ends a lease, and returns its nodes; none if it was not open. */
+    /** Removes a lease from the open ones, and returns its nodes; none if it was not open. */
     List<String> onClosing(Lease lease) {
         List<String> nodes = open.stream()
                 .filter(holding -> holding.lease() == lease)
@@ -270,8 +273,8 @@ final class Judge {
     }
 
     /**
-     * Checks that each earlier request that is still there lets this one hold. A lock that keeps this promise is
-     * fair, and so also exclusive.
+     * Checks that each earlier request whose node still exists lets this one hold. A lock that keeps this promise is
+     * fair, and therefore also exclusive.
      */
     private void requireTurn(String who, QueuedNode place) {
         if (!turns.everWas(place, ensemble.committed())) {

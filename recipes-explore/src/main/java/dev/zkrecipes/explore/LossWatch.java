@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Checks what a lease reports when one of its nodes has gone, whoever deleted it. The lease must not be valid once
- * the session time-out has passed. Soon after that it must be lost, and it must report that once and without being
- * asked. Time does not count while the process stands still.
+ * Checks what a lease reports once one of its nodes is gone, whoever deleted it. The lease must not be valid once the
+ * session time-out has elapsed. Soon after that it must be lost, and it must report the loss once and without being
+ * asked. Time does not count while the process is paused.
  */
 final class LossWatch {
     private static final Duration MOST_VALID = Schedule.SESSION;
@@ -36,9 +36,9 @@ final class LossWatch {
     }
 
     /**
-     * Checks the lease after one of its nodes has gone.
+     * Checks the lease once one of its nodes is gone.
      *
-     * @param isPaused whether the process of the lease stands still
+     * @param isPaused whether the process of the lease is paused
      * @return the promise that is broken, if one is
      */
     Optional<BrokenPromise> onNodeGone(boolean isPaused, long now) {

@@ -11,7 +11,7 @@ import java.util.Optional;
  *
  * @param lockPath the path of the lock
  * @param name the name of the node
- * @param kind the name without id and number, as a driver writes it
+ * @param kind the name without id and number, as a driver defines it
  * @param number the sequence number
  */
 record QueuedNode(String lockPath, String name, String kind, long number) implements Comparable<QueuedNode> {

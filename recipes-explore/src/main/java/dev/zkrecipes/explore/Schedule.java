@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One run: some processes on one path, some faults, the promises that must be kept at every step, and those that must
- * be kept at the end, when the faults are over. Everything that happens is a function of the choices.
+ * be kept at the end, when the faults have ended. Everything that happens is a function of the choices.
  */
 final class Schedule {
     static final Duration SESSION = Duration.ofSeconds(6);
@@ -35,11 +35,11 @@ final class Schedule {
     private static final String NOTHING_LEFT = "nothing is left behind";
     private static final String EVERY_WAITER = "every waiter is granted or told why not";
     /**
-     * Enough requests of one process for a node to be handed over, or for a change of the rule to meet several
+     * So many requests of one process that a node can be handed over, or that a change of the rule can affect several
      * waiters.
      */
     private static final int MANY_REQUESTS = 8;
-    /** The largest number of steps for each client. Some hundred are usual. */
+    /** The largest number of steps for each client. A few hundred are usual. */
     private static final int MOST_STEPS = 50_000;
 
     private final ExploredLock lock;
@@ -54,7 +54,7 @@ final class Schedule {
     private boolean blocking; // a blocking call is under way
     private boolean interrupted; // the blocking call was interrupted
     private boolean heldLong;
-    private int firstNumber; // the sequence number with which each path begins
+    private int firstNumber; // the first sequence number on each path
 
     Schedule(ExploredLock lock, int clients, Set<FaultKind> faults, Choices choices, @Nullable List<String> trace) {
         this.lock = lock;
@@ -77,8 +77,8 @@ final class Schedule {
     }
 
     /**
-     * Checks that no waiter sleeps for long although it may hold. A lost wake-up is made good when the waiter looks
-     * again, so it must not take as long as that.
+     * Checks that no waiter sleeps for long although it may hold. Even after a lost wake-up, a waiter is granted at its
+     * next periodic check. So the time allowed is shorter than that.
      */
     private void watchOverWaiters() {
         List<QueuedNode> eligible = eligibleWaiters();
@@ -97,7 +97,7 @@ final class Schedule {
         }
     }
 
-    /** A number just before one of the limits of the sequence counter. */
+    /** Returns a number just before one of the limits of the sequence counter. */
     private static int oldCounter(Choices choices) {
         int near = choices.next(4);
         return switch (choices.next(3)) {
@@ -107,7 +107,10 @@ final class Schedule {
         };
     }
 
-    /** Whether a request may be refused that finds somebody else there. */
+    /**
+     * Whether the sequence counter is so near its end that a request may be refused if it finds another node in the
+     * queue.
+     */
     boolean isNearEndOfCounters() {
         return firstNumber > 1 << 30;
     }
@@ -133,14 +136,14 @@ final class Schedule {
     }
 
     /**
-     * Whether the processes come at different times, so that one often uses the lock again and again while nobody else
-     * does.
+     * Whether the processes start at different times, so that often one of them uses the lock repeatedly while nobody
+     * else does.
      */
     boolean isInTurns() {
         return inTurns;
     }
 
-    /** Whether a process may hold for very long, which one process may do once. */
+    /** Returns whether a process may hold for a very long time now. Only the first call returns true. */
     boolean tryHoldingLong() {
         boolean may = !heldLong;
         heldLong = true;
@@ -174,20 +177,23 @@ final class Schedule {
         return interrupted;
     }
 
-    /** Whether there has been a lock node at that time or later. A server that is cut off may show it for a while. */
+    /**
+     * Whether any lock node has existed at that time or later. A server that is cut off may show such a node for a
+     * while.
+     */
     boolean wasBusySince(long time) {
         return !lockNodes().isEmpty() || judge.lastBusyAt() >= time;
     }
 
-    /** Whether nothing goes wrong any more, and nothing has gone wrong recently. */
+    /** Whether all faults have ended, and none has had an effect recently. */
     boolean isCalm() {
         return chaos.isOverFor(SESSION);
     }
 
     /**
-     * Whether, in addition, every client has heard by now whether its session has survived. After an election, the
-     * last server that a client heard may be away for two session time-outs, and that client then waits for four
-     * thirds of another one.
+     * Whether, in addition to {@link #isCalm}, every client must have learned by now whether its session has survived.
+     * After an election, the server that a client last heard from may be away for two session time-outs, and that
+     * client then waits for another four thirds of a time-out.
      */
     boolean isCalmForLong() {
         return chaos.isOverFor(SESSION.multipliedBy(4));
@@ -209,22 +215,22 @@ final class Schedule {
         return closed.contains(actor);
     }
 
-    /** A process is about to ask for something; for a while it may not reach any server. */
+    /** Called when a process is about to send a request; may cut the process off from all servers for a while. */
     void cutOff(Actor actor) {
         chaos.cutOff(actor);
     }
 
-    /** A process is about to request the lock. */
+    /** Called when a process is about to request the lock. */
     void onAsking() {
         chaos.onAsking();
     }
 
-    /** A process is releasing a lease. */
+    /** Called when a process is releasing a lease. */
     void onClosing(Lease lease) {
         chaos.onClosing(judge.onClosing(lease).stream().map(QueuedNode::of).toList());
     }
 
-    /** Keeps a future whose end nobody waits for. */
+    /** Keeps a reference to a future for whose completion nobody waits. */
     void keep(CompletableFuture<?> future) {
         kept.add(future);
     }
@@ -245,8 +251,8 @@ final class Schedule {
     }
 
     /**
-     * The nodes that may hold but were not granted. None if something has gone wrong recently, because requests may
-     * then still sleep rightly.
+     * Returns the nodes that may hold but have not been granted. Returns none if something has gone wrong recently,
+     * because waiters may then still have a reason to sleep.
      */
     List<QueuedNode> eligibleWaiters() {
         if (!isCalm()) {
@@ -259,7 +265,7 @@ final class Schedule {
                 .toList();
     }
 
-    /** Whether the request of this node may also stand in another queue, and may not hold there. */
+    /** Whether the request of this node may also be waiting in another queue, in which it may not hold. */
     private boolean waitsElsewhere(QueuedNode place, List<QueuedNode> waiting) {
         NodeTree tree = ensemble.committed();
         return waiting.stream()
@@ -307,7 +313,7 @@ final class Schedule {
                 requireUsable();
             }
         } finally {
-            Thread.interrupted(); // no call is left for which it was meant
+            Thread.interrupted(); // an interrupt that came after the last blocking call
         }
     }
 
@@ -380,7 +386,7 @@ final class Schedule {
     private List<String> leftovers() {
         List<String> left = new ArrayList<>();
         lockNodes().forEach(place -> left.add("the node " + place.path()));
-        // A watch may stay on a path that lives on, such as the path of a semaphore.
+        // A watch may stay on a path that still exists, such as the path of a semaphore.
         ensemble.watchedNodes().stream()
                 .filter(path -> !ensemble.committed().exists(path))
                 .forEach(path -> left.add("a watch at a server on " + path));

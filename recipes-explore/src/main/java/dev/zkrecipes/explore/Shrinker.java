@@ -40,7 +40,7 @@ final class Shrinker {
         return tries++ < MOST_TRIES && shows.test(candidate);
     }
 
-    /** Drops plain choices at the end: a replay answers with plain choices after its last one anyway. */
+    /** Drops plain choices at the end: after the last choice, a replay answers with plain choices anyway. */
     private static int[] cutEnd(int[] choices) {
         int length = choices.length;
         while (length > 0 && choices[length - 1] == 0) {

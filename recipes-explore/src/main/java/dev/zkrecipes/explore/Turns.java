@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whose turn it is, or has ever been, under the rules that were in force.
+ * Determines whose turn it is, or ever was, under the rules that have been in force.
  *
  * <p>A node had its turn if there was a moment at which the rule let it hold behind the nodes in front of it. While a
  * rule is in force, the nodes in front only become fewer. So it is enough to look at the end of each rule.

@@ -23,7 +23,7 @@ public record Violation(
         return choices.stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /** Composes the report for people. */
+    /** Returns a report for people. */
     @Override
     public String toString() {
         return lock + ": " + rule + ": " + message + System.lineSeparator()

@@ -33,7 +33,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A candidate for the leadership of a path: of all that stand for it, one leads at a time.
+ * A candidate for the leadership of a path. Of all candidates that stand for a path, one leads at a time.
  *
  * <pre>{@code
  * LeaderElection election = new LeaderElection(client, "/leaders/billing");
@@ -44,11 +44,11 @@ import org.slf4j.LoggerFactory;
  * });
  * }</pre>
  *
- * <p><b>Order.</b> Candidates lead in the order in which ZooKeeper received their requests. After a term a candidate
- * queues again, at the end, until it leaves. <b>Session loss:</b> the term is lost and free for others; a waiting
- * candidate queues again. <b>Ownership:</b> the leadership belongs to this object. <b>Promise:</b> one candidate has
- * the path at a time, by ZooKeeper's order of events; {@link #isLeader} is true only while that is proven, by the local
- * clock. See {@link Term}.
+ * <p><b>Order.</b> Candidates lead in the order in which ZooKeeper received their requests. After each term a candidate
+ * queues again, at the end, until it leaves. <b>Session loss:</b> the term is lost, and another candidate may lead; a
+ * waiting candidate queues again. <b>Ownership:</b> the leadership belongs to this object. <b>Promise:</b> in
+ * ZooKeeper's order of events, one candidate holds the path at a time. {@link #isLeader} is true only while this
+ * candidate is proven to be the one, by the local clock. See {@link Term}.
  *
  * <pre>
  *            join                   granted              resign, leave, lost
@@ -58,25 +58,25 @@ import org.slf4j.LoggerFactory;
  *    +------- told, work done, given back: has left meanwhile -----------------------+
  * </pre>
  *
- * <p>A term is one lease. While it ends, {@link #isLeader} is false, its work is interrupted and listeners are told.
- * When that is over and the work done, the node is deleted, and only then the next request is sent: no candidate has
- * two terms at once, and one that resigns has stopped before another one leads. Any thread may call anything at any
- * time; what ends a term first counts. A grant that meets {@code leave} is given back; {@code resign} before a grant
- * does nothing; {@code join} while a term ends stands for the next one. A candidate whose request is refused or whose
- * client is closed has left.
+ * <p>A term is one lease. When it ends, {@link #isLeader} becomes false, its work is interrupted and the listeners are
+ * notified. Once they have returned and the work has ended, the node is deleted. Only then is the next request sent, so
+ * no candidate has two terms at once, and a candidate that resigns has stopped before another one leads. Any thread may
+ * call any method at any time; the first event that ends a term determines how it ended. A grant that arrives after
+ * {@code leave} is given back; {@code resign} before a grant does nothing; {@code join} while a term is ending stands
+ * for the next term. A candidate whose request is refused or whose client is closed has left.
  *
- * <p><b>End:</b> {@link #close} waits until the leader has stopped and its node is deleted, and so do {@link #run},
- * {@link #runOnce} and {@link ZooKeeperClient#close}, whatever is closed first.
+ * <p><b>End:</b> {@link #close} waits until the leader has stopped and its node is deleted. So do {@link #run},
+ * {@link #runOnce} and {@link ZooKeeperClient#close}, whichever of them is closed first.
  *
- * <p>Its nodes are named and ordered as those of Apache Curator's {@code LeaderLatch}: both stand in one queue. But
- * Curator's {@code LeaderSelector} does not notice them, and leads beside a leader of this kind: do not mix the two on
- * a path. Instances are thread-safe.
+ * <p>Its nodes are named and ordered like those of Apache Curator's {@code LeaderLatch}, so both kinds of candidates
+ * stand in one queue. Curator's {@code LeaderSelector}, however, ignores these nodes and leads at the same time as a
+ * leader of this kind: do not mix the two on a path. Instances are thread-safe.
  */
 public final class LeaderElection implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(LeaderElection.class);
     private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-    /** As Curator's {@code LeaderLatch} names its nodes, so that both stand in one queue. */
+    /** The node name of Curator's {@code LeaderLatch}, so that both kinds of candidates stand in one queue. */
     private static final String NODE_NAME = "latch-";
 
     private static final String BESIDE_A_SELECTOR =
@@ -87,20 +87,20 @@ public final class LeaderElection implements AutoCloseable {
     private final Executor calls;
     private final AtomicBoolean running = new AtomicBoolean();
     private final List<LeaderListener> listeners = new CopyOnWriteArrayList<>();
-    // One small state under one lock, while which nothing is called: each event changes it, then does what follows. A
-    // monitor, because at the end of the stack ReentrantLock may throw and stay locked.
+    // The guard protects this small state. No foreign code is called while it is held: each event first changes the
+    // state, then acts on it. It is a monitor, because a ReentrantLock may stay locked after a StackOverflowError.
     private final Object guard = new Object();
     private final List<CompletableFuture<Optional<Term>>> waiting = new ArrayList<>();
     private boolean isCandidate;
-    private @Nullable LockException refusal; // why it is no candidate any more
-    private @Nullable CompletableFuture<?> request; // under way; only ever cancelled
+    private @Nullable LockException refusal; // why this is no longer a candidate
+    private @Nullable CompletableFuture<?> request; // the pending request; never completed, only cancelled
     private volatile @Nullable Term term; // leading, or ending
-    private volatile Term.Release gone = new Term.Release(); // of the last term that began
-    private @Nullable Term announced; // listeners know
-    private volatile @Nullable Thread telling; // a listener is called there
+    private volatile Term.Release gone = new Term.Release(); // the release of the latest term
+    private @Nullable Term announced; // the term whose beginning the listeners have been told
+    private volatile @Nullable Thread telling; // the thread that is calling a listener
 
     /**
-     * Makes a candidate with the default settings.
+     * Creates a candidate with the default settings. It does not stand until {@link #join}.
      *
      * @param client the client to use
      * @param path absolute path of the election, below the client's chroot; created on first use
@@ -110,12 +110,12 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Makes a candidate, which does not stand yet.
+     * Creates a candidate. It does not stand until {@link #join}.
      *
      * @param client the client to use
      * @param path absolute path of the election, below the client's chroot; created on first use
-     * @param options optional settings: after {@link LockOptions#withHoldAtMost} a term is lost; with the policy FAIL a
-     *     waiting candidate that loses its place is {@linkplain LeaderListener#withdrawn withdrawn}
+     * @param options optional settings: a term is lost after the time set by {@link LockOptions#withHoldAtMost}; with
+     *     the policy FAIL, a waiting candidate that loses its place is {@linkplain LeaderListener#withdrawn withdrawn}
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public LeaderElection(ZooKeeperClient client, String path, LockOptions options) {
@@ -127,7 +127,8 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Tells the listener of each term that begins from now on. Add it before {@link #join} to miss none.
+     * Adds a listener, which is notified of each term that begins from now on. Add it before {@link #join} to miss
+     * none.
      *
      * @param listener what to call
      */
@@ -146,15 +147,18 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Stands no more: leaves the queue, or gives the leadership back. Returns at once.
+     * Stops standing for the leadership: leaves the queue, or gives the leadership back. Returns at once.
      *
-     * @return as {@link #resign}
+     * @return the same as {@link #resign}
      */
     public CompletableFuture<Void> leave() {
         return stop(null).done();
     }
 
-    /** For a reason: a candidate is withdrawn, and those that wait hear why. Returns as {@link #endLast}. */
+    /**
+     * Leaves. If a reason is given, a candidate is withdrawn: its listeners and waiting threads are told the reason.
+     * Returns the same release as {@link #endLast}.
+     */
     @CanIgnoreReturnValue
     private Term.Release stop(@Nullable ClientClosedException why) {
         CompletableFuture<?> asked;
@@ -179,17 +183,17 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Leaves, as {@link #leave} does, and waits for the end of the term, if there is one: until the listeners' calls of
-     * {@link LeaderListener#termEnded} have returned, the work has ended and the node is deleted. So whatever is closed
-     * after that, the next leader begins when this one has stopped. {@link ZooKeeperClient#close()} ends terms in the
-     * same way before anything else, and stands for no other.
+     * Leaves, as {@link #leave} does. If there is a term, waits until all calls of {@link LeaderListener#termEnded}
+     * have returned, the work has ended and the node is deleted. So the next leader begins only after this one has
+     * stopped, whatever is closed afterwards. {@link ZooKeeperClient#close()} first ends terms in the same way, and its
+     * elections stand for no further term.
      *
-     * <p>Waits for listeners and work at most for the client's {@linkplain
-     * dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}. What still works then is named in a
-     * warning; the node stays until it has ended, or until the client is closed. For the deletion it waits as
-     * {@link Lease#close} does. Interrupts do not end the wait, and the thread's flag is kept. It does not wait when it
-     * is called by a listener or by the work of this election, which would wait for themselves, or on ZooKeeper's event
-     * thread. Further calls, by any thread, wait for the same end. Never throws.
+     * <p>Waits for listeners and work at most for the client's
+     * {@linkplain dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}. If they have not ended by
+     * then, logs a warning that names them; the node stays until they have ended, or until the client is closed. Waits
+     * for the deletion as {@link Lease#close} does. An interrupt does not end the wait; the thread's interrupt status
+     * is preserved. Does not wait if called by a listener or the work of this election, because they would wait for
+     * themselves, or on ZooKeeper's event thread. Further calls from any thread wait for the same end. Never throws.
      */
     @Override
     public void close() {
@@ -206,15 +210,17 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * As {@link #close}, without waiting; {@link #leave} by another name.
+     * Leaves without waiting; the same as {@link #leave}.
      *
-     * @return as {@link #resign}
+     * @return the same as {@link #resign}
      */
     public CompletableFuture<Void> closeAsync() {
         return leave();
     }
 
-    /** Whether the caller is a listener or the work, or was called by them: it would wait for itself. */
+    /**
+     * Whether a listener or the work is running on the calling thread: if it waited for them, it would wait for itself.
+     */
     private boolean isOwnThread() {
         Term current = term;
         Thread caller = Thread.currentThread();
@@ -230,19 +236,23 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Gives the leadership back and stands again, behind those that wait. Does nothing to a candidate that does not
-     * lead. Returns at once. Half a round trip after the node is deleted, the next candidate leads.
+     * Gives the leadership back and stands again, behind the waiting candidates. Does nothing if this candidate does
+     * not lead. Returns at once. The next candidate leads half a round trip after the node is deleted.
      *
-     * @return completes when the last term, if there was one, is told, its work done and its node gone; exceptionally
-     *     with {@link dev.zkrecipes.core.LockAccessException} if ZooKeeper refuses to delete the node
+     * @return a future that completes when the end of the latest term, if there was one, has been told to the
+     *     listeners, its work has ended and its node is deleted; it completes exceptionally with
+     *     {@link dev.zkrecipes.core.LockAccessException} if ZooKeeper refuses to delete the node
      */
     public CompletableFuture<Void> resign() {
         return endLast().done();
     }
 
-    /** Ends the term, if there is one. Returns its release, or that of the last term; never of one that begins now. */
+    /**
+     * Ends the current term, if there is one, and returns its release. Otherwise returns the release of the latest
+     * term; never that of a term that begins during the call.
+     */
     private Term.Release endLast() {
-        Term.Release last = gone; // read before the term: without one then, this is of a term that is over
+        Term.Release last = gone; // read before the term: if there is no term then, this belongs to an ended one
         Term current = term;
         if (current == null) {
             return last;
@@ -251,19 +261,22 @@ public final class LeaderElection implements AutoCloseable {
         return current.gone;
     }
 
-    /** {@return whether this leads: it has a term that is {@linkplain Term#isValid valid} now, by the local clock} */
+    /**
+     * {@return whether this candidate leads: it has a term that is {@linkplain Term#isValid valid} now, by the local
+     * clock}
+     */
     public boolean isLeader() {
         Term current = term;
         return current != null && current.isValid();
     }
 
-    /** {@return the term in which this leads, which may be SUSPENDED; empty if there is none or it is over} */
+    /** {@return the current term, which may be SUSPENDED; empty if there is none or it has ended} */
     public Optional<Term> term() {
         return Optional.ofNullable(term).filter(current -> !current.isOver());
     }
 
     /**
-     * {@return who leads, as {@link #participants} shows it; empty if nobody stands}
+     * {@return the leader, as shown by {@link #participants}; empty if nobody leads}
      *
      * @throws InterruptedException if the thread is interrupted
      */
@@ -272,8 +285,8 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * {@return the candidates, as {@link InterProcessLock#participants} tells; of Curator's latches, the owner is the
-     * id}
+     * {@return the candidates, as returned by {@link InterProcessLock#participants}; the owner of a Curator latch is
+     * its id}
      *
      * @throws InterruptedException if the thread is interrupted
      */
@@ -282,13 +295,13 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Waits until this process leads and its listeners know; call {@link #join} first.
+     * Waits until this process leads and its listeners have been told; call {@link #join} first.
      *
-     * @param timeout how long to wait at most; zero only looks
-     * @return the term; empty if the time is over, or somebody has called {@link #leave}
-     * @throws IllegalStateException if this is no candidate, or called on ZooKeeper's event thread
+     * @param timeout how long to wait at most; zero to check without waiting
+     * @return the term; empty if the time has elapsed, or {@link #leave} was called
+     * @throws IllegalStateException if this is not a candidate, or if called on ZooKeeper's event thread
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
-     * @throws LockException if the request is refused or the client closed; then this is a candidate no more
+     * @throws LockException if the request is refused or the client closed; this is then no longer a candidate
      */
     public Optional<Term> awaitLeadership(Duration timeout) throws InterruptedException {
         if (Objects.requireNonNull(timeout, "timeout").isNegative()) {
@@ -320,29 +333,31 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Joins, and lets {@code work} lead in each term until it fails, the calling thread is interrupted, or somebody
-     * calls {@link #leave}; then {@linkplain #close closes}. When {@code work} returns, it resigns and stands again.
-     * Each term has a thread of its own, which the caller makes and waits for, however long that takes, and which is
-     * interrupted when the term ends. What the work throws after that is only logged. The next term begins when the
-     * work has ended, so let it heed interrupts.
+     * Joins, and runs {@code work} in each term until it fails, the calling thread is interrupted, or {@link #leave} is
+     * called; then {@linkplain #close closes}. When {@code work} returns, this candidate resigns and stands again. The
+     * work of each term runs on its own thread, which is interrupted when the term ends. The calling thread creates
+     * that thread and waits for it, however long it takes. An exception that the work throws after the end of its term
+     * does not reach the caller; an unexpected one is logged. An {@link Error} is rethrown. The next term cannot begin
+     * before the work has ended, so the work should respond to interrupts.
      *
      * @param <E> what the work throws
      * @param work what only the leader does
-     * @throws InterruptedException if the calling thread is interrupted, when the work has ended; or from the work
-     * @throws E from the work, while it led
+     * @throws InterruptedException if the calling thread is interrupted, thrown once the work has ended; or if the work
+     *     throws it while it leads
+     * @throws E if the work throws it while it leads
      * @throws LockException if the request is refused or the client closed
-     * @throws IllegalStateException if this runs already, or called on ZooKeeper's event thread
+     * @throws IllegalStateException if this election is running work already, or if called on ZooKeeper's event thread
      */
     public <E extends Exception> void run(LeaderWork<E> work) throws InterruptedException, E {
         lead(work, true);
     }
 
     /**
-     * As {@link #run}, for one term.
+     * Like {@link #run}, for one term only.
      *
      * @param <E> what the work throws
      * @param work what only the leader does
-     * @return whether the work returned while it led; false if the term ended before, or there was none
+     * @return whether the work returned while it led; false if the term ended earlier, or there was no term
      * @throws InterruptedException as {@link #run}
      * @throws E as {@link #run}
      */
@@ -370,7 +385,7 @@ public final class LeaderElection implements AutoCloseable {
         }
     }
 
-    /** Whether the work returned while it led. */
+    /** Runs the work on a thread of its own, ends the term and returns whether the work returned while it led. */
     @SuppressWarnings("unchecked") // the work throws nothing else
     private <E extends Exception> boolean perform(LeaderWork<E> work, Term current) throws InterruptedException, E {
         Throwable failure;
@@ -401,7 +416,7 @@ public final class LeaderElection implements AutoCloseable {
         }
     }
 
-    /** Answers all that wait. */
+    /** Removes all waiting futures and applies the answer to each. */
     private void settle(Consumer<CompletableFuture<Optional<Term>>> answer) {
         List<CompletableFuture<Optional<Term>>> told = guarded(() -> {
             List<CompletableFuture<Optional<Term>>> all = List.copyOf(waiting);
@@ -411,7 +426,7 @@ public final class LeaderElection implements AutoCloseable {
         told.forEach(answer);
     }
 
-    /** Asks, if a candidate has neither a term nor a request under way. */
+    /** Sends a request if this is a candidate with neither a term nor a pending request. */
     private void look() {
         CompletableFuture<?> asked = new CompletableFuture<>();
         if (!guarded(() -> {
@@ -438,7 +453,10 @@ public final class LeaderElection implements AutoCloseable {
         var ignored = asked.whenComplete((none, withdrawn) -> answer.cancel(false));
     }
 
-    /** Whether this was the request under way. Then there is none, but a term, or a refusal, or neither. */
+    /**
+     * Records the outcome of the pending request: a term, a refusal, or neither. Returns false, and changes nothing, if
+     * the given request is not the pending one.
+     */
     private boolean answer(CompletableFuture<?> asked, @Nullable Term begun, @Nullable LockException why) {
         return guarded(() -> {
             boolean isWanted = request == asked;
@@ -463,7 +481,7 @@ public final class LeaderElection implements AutoCloseable {
         try {
             Runnable isOver = engine.endBeforeClient(this::endBeforeClient);
             var unused = next.gone.deletion.thenRun(isOver);
-        } catch (ClientClosedException e) { // just now: it has not begun
+        } catch (ClientClosedException e) { // closed a moment ago, before the term was told
             stop(e);
             return;
         }
@@ -493,14 +511,14 @@ public final class LeaderElection implements AutoCloseable {
         settle(waiter -> waiter.completeExceptionally(why));
     }
 
-    /** The client is being closed by this thread. */
+    /** Ends the election before its client ends. Called on a thread that is closing the client. */
     private CompletableFuture<Void> endBeforeClient() {
         Term.Release ended = stop(new ClientClosedException("the ZooKeeperClient of the election " + lock.path()
                 + " is closed; make a new client and an election on it"));
         return isOwnThread() ? CompletableFuture.completedFuture(null) : ended.deletion.thenAccept(begun -> {});
     }
 
-    /** Ends the term, unless it has ended; returns whether this call did. */
+    /** Ends the term, unless it has ended already. Returns whether this call ended it. */
     private boolean end(Term ending) {
         boolean ends = ending.end();
         if (ends) {
@@ -510,7 +528,10 @@ public final class LeaderElection implements AutoCloseable {
         return ends;
     }
 
-    /** A step of an end that nobody else would take: without it the node of a leader who has stopped stays. */
+    /**
+     * Runs one step of ending a term, and ends the client if the step throws. Nobody else would run the step, and
+     * without it the node of a leader that has stopped would stay.
+     */
     private void orEndTheClient(Runnable step) {
         try {
             step.run();
@@ -520,7 +541,7 @@ public final class LeaderElection implements AutoCloseable {
         }
     }
 
-    /** Listeners first, then those that wait, unless it is over by then. */
+    /** Tells the listeners that the term began, then the waiting threads. Tells nobody once the term has ended. */
     private void tellBegin(Term begun) {
         if (!begun.isOver()) {
             begun.told = List.copyOf(listeners);

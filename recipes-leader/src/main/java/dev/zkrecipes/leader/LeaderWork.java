@@ -4,7 +4,7 @@
 package dev.zkrecipes.leader;
 
 /**
- * What only the leader does, for {@link LeaderElection#run}.
+ * The work that only the leader does, run by {@link LeaderElection#run}.
  *
  * @param <E> what it throws besides {@link InterruptedException}
  */
@@ -12,8 +12,8 @@ package dev.zkrecipes.leader;
 public interface LeaderWork<E extends Exception> {
 
     /**
-     * Does the work of one term. To return is to resign. Its thread is interrupted when the term ends: stop then, and
-     * return or throw.
+     * Does the work of one term. Returning from it resigns. The thread is interrupted when the term ends; stop then,
+     * and return or throw.
      *
      * @param term the term
      * @throws InterruptedException if the thread is interrupted

@@ -20,9 +20,9 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time in which this process leads: one lease of the election's path, from the grant to its loss or release.
- * It promises what a {@link Lease} does: {@link #isValid()} tells what is known when it is called, and cannot see a
- * pause between the call and what you do next. Where a late write would do harm, let the store refuse it: pass it
+ * A period in which this process leads: one lease of the election's path, from its grant to its loss or release. It
+ * promises what a {@link Lease} promises: {@link #isValid()} tells what is known when it is called, and cannot foresee
+ * a pause between the call and what you do next. Where a late write would do harm, let the store refuse it: pass it
  * {@link #number()}, or put {@link #guard()} into the {@code multi} that writes. Instances are thread-safe.
  */
 public final class Term {
@@ -31,19 +31,23 @@ public final class Term {
     final Lease lease;
     final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
     final Release gone = new Release();
-    List<LeaderListener> told = List.of(); // of the beginning; used by one call at a time
+    List<LeaderListener> told = List.of(); // the listeners told of the beginning; used by one call at a time
 
     private final LockInternals engine;
     private final long number;
-    private final CompletableFuture<LeaseState> over = new CompletableFuture<>(); // decides; nothing depends on it
-    private final CompletableFuture<Optional<Throwable>> done = new CompletableFuture<>(); // how its work ended
+    // Its first completion decides how the term ended. No action depends on it.
+    private final CompletableFuture<LeaseState> over = new CompletableFuture<>();
+    private final CompletableFuture<Optional<Throwable>> done = new CompletableFuture<>(); // what the work threw
     private volatile @Nullable Thread worker;
 
-    /** Its end on the server, which begins when listeners know of the term's end and the work has ended. */
+    /**
+     * The deletion of the term's node. It begins when the listeners have been told of the term's end and the work has
+     * ended.
+     */
     static final class Release {
         final CompletableFuture<CompletableFuture<Void>> deletion = new CompletableFuture<>();
 
-        /** When the node is gone. */
+        /** Returns a future that completes when the node has been deleted. */
         CompletableFuture<Void> done() {
             return deletion.thenCompose(Function.identity());
         }
@@ -55,7 +59,7 @@ public final class Term {
         this.number = lease.fencingToken();
     }
 
-    /** Null if the lease is lost already. */
+    /** Returns the term of a lease, or null if the lease is lost already. */
     static @Nullable Term of(Lease lease, LockInternals engine) {
         try {
             return new Term(lease, engine);
@@ -64,14 +68,15 @@ public final class Term {
         }
     }
 
-    /** {@return the {@linkplain Lease#fencingToken fencing token}: greater than that of each earlier term} */
+    /** {@return the {@linkplain Lease#fencingToken fencing token}: greater than in every earlier term} */
     public long number() {
         return number;
     }
 
     /**
-     * An operation for your own {@code multi} on the same ensemble and chroot, which is applied only if the leader's
-     * node is there at that moment: also after a resignation, until listeners are told and the work is done.
+     * Returns an operation for your own {@code multi} on the same ensemble and chroot. The {@code multi} is applied
+     * only if the leader's node exists at that moment. After a resignation the node still exists until the listeners
+     * have been told and the work has ended.
      *
      * @return a check of the node
      * @throws LockLostException if the term is lost
@@ -82,7 +87,7 @@ public final class Term {
     }
 
     /**
-     * Asks ZooKeeper whether the leader's node is there: see {@link Lease#verify}.
+     * Asks ZooKeeper whether the leader's node still exists; see {@link Lease#verify}.
      *
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      */
@@ -90,7 +95,7 @@ public final class Term {
         lease.verify();
     }
 
-    /** {@return HELD; SUSPENDED while that is not proven; for good LOST or, from a resignation on, RELEASED} */
+    /** {@return HELD; SUSPENDED while that is not proven; finally LOST or, from a resignation on, RELEASED} */
     public LeaseState state() {
         LeaseState end = over.getNow(LeaseState.HELD);
         return end == LeaseState.HELD ? lease.state() : end;
@@ -102,8 +107,9 @@ public final class Term {
     }
 
     /**
-     * Waits while the term is SUSPENDED, as it is while the connection moves to another server. Asks no server: the
-     * client itself does, as soon as it is connected. A step of the leader's work may follow each {@code true}:
+     * Waits while the term is SUSPENDED, for example while the connection moves to another server. Sends no request:
+     * the client itself checks the lease as soon as it is connected. Do one step of the leader's work after each
+     * {@code true}:
      *
      * <pre>{@code
      * while (term.awaitValid(Duration.ofSeconds(30))) {
@@ -112,10 +118,10 @@ public final class Term {
      * }</pre>
      *
      * @param timeout how long to wait; a suspended term is lost anyway when the session time-out has passed
-     * @return whether the term is {@linkplain #isValid valid}; false if it has ended, or the time is over
+     * @return whether the term is {@linkplain #isValid valid}; false if it has ended, or the time has elapsed
      * @throws IllegalArgumentException if {@code timeout} is negative
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits, as the end of the term does
-     *     to the thread of {@link LeaderElection#run}
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; the end of the term
+     *     interrupts the thread that {@link LeaderElection#run} uses for the work
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public boolean awaitValid(Duration timeout) throws InterruptedException {
@@ -124,7 +130,7 @@ public final class Term {
         }
         long begun = engine.nanoTime();
         CompletableFuture<Void> never = new CompletableFuture<>();
-        Duration pause = Duration.ZERO; // at first it only throws, on a thread that may not wait
+        Duration pause = Duration.ZERO; // the first call only throws, if the thread is interrupted or must not wait
         do {
             var unused = engine.await(never, pause);
             Duration left = timeout.minusNanos(engine.nanoTime() - begun);
@@ -134,9 +140,10 @@ public final class Term {
     }
 
     /**
-     * Tells a listener of each request to give the leadership back, as {@link Lease#onRevocationRequested} does; not
-     * once the term is over. A request changes nothing else: whoever is asked calls {@link LeaderElection#resign}, or
-     * not. One with a grace period ends the term when that is over.
+     * Adds a listener that is notified of each request to give the leadership back, as by
+     * {@link Lease#onRevocationRequested}, but no longer once the term has ended. A request by itself changes nothing:
+     * the listener may call {@link LeaderElection#resign} or not. A request with a grace period ends the term when that
+     * period has elapsed.
      *
      * @param listener what to call, on the client's callback executor
      */
@@ -150,8 +157,9 @@ public final class Term {
     }
 
     /**
-     * The end of the term: LOST or RELEASED. It waits for no listener. What depends on it runs on the thread that ends
-     * the term: one that the client keeps for losses, or the one that resigns.
+     * Returns a stage that completes with LOST or RELEASED when the term ends, without waiting for listeners. Dependent
+     * actions run on the thread that ends the term: a thread that the client keeps for losses, or the thread that
+     * resigns.
      *
      * @return the stage, which no caller can complete
      */
@@ -163,7 +171,10 @@ public final class Term {
         return over.isDone();
     }
 
-    /** Makes it invalid and interrupts its work, once. Whoever does so: if the lease is lost, the term is. */
+    /**
+     * Makes the term invalid and interrupts its work, once. Whoever ends it, the term is LOST if its lease is lost.
+     * Returns whether this call ended the term.
+     */
     boolean end() {
         boolean ends = over.complete(lease.state() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED);
         Thread working = worker;
@@ -173,7 +184,7 @@ public final class Term {
         return ends;
     }
 
-    /** Lets a thread work in it, unless it is over. Whoever ends it from then on interrupts the thread. */
+    /** Starts a thread for the work, unless the term has ended. A later {@link #end} interrupts this thread. */
     void employ(LeaderWork<?> work) {
         Thread thread = new Thread(() -> done.complete(perform(work)), "zkrecipes-leader " + lease.path());
         worker = thread;
@@ -183,7 +194,7 @@ public final class Term {
         }
         try {
             thread.start();
-        } catch (Throwable t) { // no memory for it
+        } catch (Throwable t) { // no memory for a thread
             done.complete(Optional.empty());
             throw t;
         }
@@ -192,7 +203,7 @@ public final class Term {
     private Optional<Throwable> perform(LeaderWork<?> work) {
         try {
             if (isOver()) {
-                Thread.currentThread().interrupt(); // it was, perhaps, before it had started
+                Thread.currentThread().interrupt(); // end() may have interrupted it before it had started
             }
             work.lead(this);
             return Optional.empty();
@@ -201,7 +212,10 @@ public final class Term {
         }
     }
 
-    /** When nobody works in it, after its end. */
+    /**
+     * Returns a future that completes with what the work threw, once the work has ended. It is complete if there is no
+     * work.
+     */
     CompletableFuture<Optional<Throwable>> workDone() {
         return worker == null ? CompletableFuture.completedFuture(Optional.empty()) : done;
     }

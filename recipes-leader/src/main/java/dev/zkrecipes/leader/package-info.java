@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** One leader among the processes that stand for a path: {@link dev.zkrecipes.leader.LeaderElection}. */
+/** Elects one leader among the processes that stand for a path; see {@link dev.zkrecipes.leader.LeaderElection}. */
 @NullMarked
 package dev.zkrecipes.leader;
 

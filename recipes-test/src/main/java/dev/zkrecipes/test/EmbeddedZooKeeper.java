@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real standalone ZooKeeper server inside this JVM. It listens on a port of 127.0.0.1 that the operating system has
- * chosen, or that the builder names.
+ * A real standalone ZooKeeper server inside this JVM. It listens on 127.0.0.1, on a port chosen by the operating system
+ * or set in the builder.
  *
  * <pre>{@code
  * try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
@@ -24,18 +24,18 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The port, the data and the sessions outlive {@link #stop()} and {@link #restart()}. A client whose session
- * time-out has not passed gets its session and its ephemeral nodes back; a restarted server gives each session its
- * whole time-out again. {@link #close()} removes temporary data.
+ * <p>The port, the data and the sessions outlive {@link #stop()} and {@link #restart()}. A client that reconnects
+ * before its session time-out has elapsed keeps its session and its ephemeral nodes. A restarted server starts the
+ * time-out of each session again. {@link #close()} removes temporary data.
  *
  * <p>There is no admin server and no JMX, and the number of connections is not limited. Unless
  * {@link EmbeddedZooKeeperBuilder#fsync(boolean)} asks for it, nothing is forced to disk: the data survives a restart
  * of this server, but not a crash of the machine.
  *
- * <p>Tests can read and change the data of the server as an operator would, without a client. Reads come straight
- * from the memory of the server and cost no request. A change is processed like any other request, so watches fire.
- * But it is made by the super user of the server: it opens no session, no ACL refuses it, the counts of requests do
- * not include it, and it has been applied when the call returns.
+ * <p>Tests can read and change the data of the server as an operator would, without a client. Reads come straight from
+ * the memory of the server and send no request. A change is processed like any other request, so watches fire. But it
+ * is made by the super user of the server: it needs no session, no ACL refuses it, the request counts do not include
+ * it, and it has been applied when the call returns.
  *
  * <p>Instances are thread-safe. While the server is stopped, all methods throw {@link IllegalStateException}, except
  * for {@link #connectString()}, {@link #port()}, {@link #isRunning()}, {@link #requests()}, {@link #eventsSent()},
@@ -47,8 +47,8 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     private final LoopbackPort port;
     private final RequestCounts.Counter requests = new RequestCounts.Counter();
     private final LongAdder events = new LongAdder();
-    // These fields are written under the monitor of this object, so that only one thread at a time starts or stops
-    // the server.
+    // These fields are written while holding the monitor of this object, so that only one thread at a time starts or
+    // stops the server.
     private volatile @Nullable RunningServer running;
     private volatile boolean closed;
 
@@ -71,7 +71,7 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
         return builder().start();
     }
 
-    /** {@return a builder for a server with other settings than those of {@link #start()}} */
+    /** {@return a builder for a server with settings other than those of {@link #start()}} */
     public static EmbeddedZooKeeperBuilder builder() {
         return new EmbeddedZooKeeperBuilder();
     }
@@ -97,7 +97,7 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     }
 
     /**
-     * {@return the port, which stays the same after a restart} No other process gets it while the server is stopped.
+     * {@return the port, which stays the same after a restart} No other process can get it while the server is stopped.
      */
     public int port() {
         return port.number();
@@ -175,16 +175,16 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     }
 
     /**
-     * {@return the number of requests that have arrived from clients since the first start} A request is counted
-     * before it is answered.
+     * {@return the number of requests received from clients since the first start} A request is counted before it is
+     * answered.
      */
     public RequestCounts requests() {
         return requests.snapshot();
     }
 
     /**
-     * {@return the number of watch events that were sent to clients since the first start} An event is counted before
-     * the reply to the request that caused it is sent.
+     * {@return the number of watch events sent to clients since the first start} An event is counted before the reply
+     * to the request that caused it is sent.
      */
     public long eventsSent() {
         return events.sum();
@@ -216,8 +216,8 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
 
     /**
      * Expires a session, whatever its time-out. When this method returns, the ephemeral nodes of the session are gone
-     * and its connection is closed. The client learns that its session has expired when it reconnects, which it tries
-     * after up to 1 s.
+     * and its connection is closed. The client learns that its session has expired when it reconnects, which takes it
+     * up to 1 s.
      *
      * @param sessionId the id of the session
      * @return whether the session was alive; if not, nothing happens

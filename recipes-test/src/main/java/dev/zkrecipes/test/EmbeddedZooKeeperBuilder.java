@@ -27,7 +27,7 @@ public final class EmbeddedZooKeeperBuilder {
     EmbeddedZooKeeperBuilder() {}
 
     /**
-     * Sets how often the server looks for expired sessions. A session expires up to one tick late. 500 ms by default.
+     * Sets how often the server checks for expired sessions. A session expires up to one tick late. 500 ms by default.
      *
      * @param interval 1 ms or more
      * @return this builder
@@ -38,7 +38,7 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets the shortest session time-out that the server agrees to. 1 s by default.
+     * Sets the shortest session time-out that the server grants. 1 s by default.
      *
      * @param timeout 1 ms or more
      * @return this builder
@@ -49,7 +49,7 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets the longest session time-out that the server agrees to. 60 s by default.
+     * Sets the longest session time-out that the server grants. 60 s by default.
      *
      * @param timeout not shorter than the shortest time-out
      * @return this builder
@@ -61,7 +61,7 @@ public final class EmbeddedZooKeeperBuilder {
 
     /**
      * Sets how often the server removes containers that have become empty. 60 s by default, as in ZooKeeper. With a
-     * shorter interval, parents vanish between two calls of a client; {@link EmbeddedZooKeeper#reapContainers()}
+     * shorter interval, parents may disappear between two calls of a client; {@link EmbeddedZooKeeper#reapContainers()}
      * removes them on demand.
      *
      * @param interval 1 ms or more
@@ -74,7 +74,7 @@ public final class EmbeddedZooKeeperBuilder {
 
     /**
      * Sets whether each write is forced to disk before it is answered. Off by default, for speed. If it is off, the
-     * system property {@code zookeeper.forceSync} is set for the moment in which the server opens its log.
+     * system property {@code zookeeper.forceSync} is set while the server opens its log.
      *
      * @param force whether to force writes to disk
      * @return this builder
@@ -97,8 +97,8 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets the directory for the data of the server. It is kept when the server is closed. The default is a temporary
-     * directory, which is removed.
+     * Sets the directory for the data of the server. The directory is kept when the server is closed. The default is a
+     * temporary directory, which is removed.
      *
      * @param directory created if it does not exist
      * @return this builder

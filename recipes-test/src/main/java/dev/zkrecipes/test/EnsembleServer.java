@@ -46,8 +46,8 @@ public final class EnsembleServer {
     final LoopbackPort electionPort = LoopbackPort.reserve();
     private final FaultProxy clients = FaultProxy.wire(clientPort.number());
     /**
-     * For each other server, the gate through which this server reaches it as its leader. All gates exist before any
-     * server starts.
+     * For each other server, the gate through which this server connects to the other one if that is its leader. All
+     * gates exist before any server starts.
      */
     private final Map<EnsembleServer, FaultProxy> gates = new HashMap<>();
 
@@ -108,8 +108,8 @@ public final class EnsembleServer {
     }
 
     /**
-     * {@return the role that the server reports, over a separate connection that no cut affects} The report may be
-     * out of date.
+     * {@return the role that the server reports, over a separate connection that no cut affects} The reported role may
+     * be out of date.
      */
     public ServerRole role() {
         Matcher mode = MODE.matcher(isRunning() ? status() : "");
@@ -117,8 +117,8 @@ public final class EnsembleServer {
     }
 
     /**
-     * The answer to the command {@code srvr}; empty if there is none. ZooKeeper's own tool for it would log each
-     * call.
+     * Returns the answer to the command {@code srvr}; empty if there is none. ZooKeeper's own tool for this would log
+     * each call.
      */
     String status() {
         try (Socket socket = new Socket()) {
@@ -137,7 +137,7 @@ public final class EnsembleServer {
     }
 
     /**
-     * Kills the process, as {@code kill -9} does, and returns when it is gone. Does nothing if there is no process.
+     * Kills the process, as {@code kill -9} does, and returns when it has ended. Does nothing if there is no process.
      */
     public synchronized void kill() {
         if (process == null) {
@@ -183,8 +183,8 @@ public final class EnsembleServer {
     /**
      * Cuts this server off from another server that leads it, or that it leads, until {@link #heal()} of either. A
      * follower continues to answer reads of its clients until it has heard nothing for
-     * {@link ZooKeeperEnsemble#SYNC_LIMIT}. Messages of elections are not cut, so this server may hear from the third
-     * one that the leader still leads.
+     * {@link ZooKeeperEnsemble#SYNC_LIMIT}. Election messages are not cut, so this server may learn from the third one
+     * that the leader still leads.
      *
      * @param other another server of the ensemble
      */
@@ -206,7 +206,7 @@ public final class EnsembleServer {
     }
 
     /**
-     * Stops the process in the way in which a long garbage collection does. Its connections stay open.
+     * Freezes the process, as a long garbage collection does. Its connections stay open.
      *
      * @return the frozen process; close it to let the server continue
      * @throws IllegalStateException if there is no process

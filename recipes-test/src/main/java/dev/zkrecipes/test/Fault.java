@@ -23,7 +23,7 @@ public final class Fault {
     private final String what;
     private final ProxyControls controls;
     private final CompletableFuture<Void> fired = new CompletableFuture<>();
-    private int left; // packets until the one that is meant
+    private int left; // requests to count until the one that the fault affects
     private volatile boolean released;
 
     /** What happens to the packet. A fault on a reply counts requests, because only requests carry their type. */
@@ -62,7 +62,7 @@ public final class Fault {
         return kind;
     }
 
-    /** Counts a request, if it is of the type of this fault. Returns whether it is the one that is meant. */
+    /** Counts a request, if it has the type of this fault. Returns whether it is the one that the fault affects. */
     boolean countDown(RequestType passing) {
         return type == passing && --left == 0;
     }
@@ -109,12 +109,12 @@ public final class Fault {
         }
     }
 
-    /** Takes the fault back if it has not happened yet. */
+    /** Cancels the fault if it has not happened yet. */
     public void disarm() {
         controls.disarm(this);
     }
 
-    /** Lets the packet continue that this fault holds. */
+    /** Lets the packet held by this fault continue. */
     void release() {
         released = true;
     }

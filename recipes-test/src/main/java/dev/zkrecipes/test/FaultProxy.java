@@ -80,7 +80,7 @@ public final class FaultProxy implements AutoCloseable {
     /**
      * Starts a proxy in front of any server on this machine.
      *
-     * @param host a name or address of the loopback interface, so that no test hits another machine by mistake
+     * @param host a name or address of the loopback interface, so that no test reaches another machine by mistake
      * @param serverPort the port of the server
      * @return the proxy, which accepts connections
      * @throws IllegalArgumentException if the host is not on the loopback interface of this machine
@@ -101,9 +101,9 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * A wire between two processes that can be cut silently. It carries the bytes of any protocol. While the wire is
-     * {@linkplain #pause paused}, nothing passes, not even a new connection or the end of one. So each side still
-     * believes that the other is there, as it does when a switch drops packets.
+     * Starts a wire between two processes that can be cut silently. It carries the bytes of any protocol. While the
+     * wire is {@linkplain #pause paused}, nothing passes, not even a new connection or the end of one. So each side
+     * still believes that it is connected to the other, as it does when a switch drops packets.
      */
     static FaultProxy wire(int targetPort) throws IOException {
         return open(new InetSocketAddress(LoopbackPort.loopback(), targetPort), true);
@@ -154,7 +154,7 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Pauses the proxy and closes the client side of every connection. The server does not notice before the pause
+     * Pauses the proxy and closes the client's side of every connection. The server does not notice before the pause
      * ends.
      */
     void hangUp() {
@@ -240,7 +240,7 @@ public final class FaultProxy implements AutoCloseable {
         }
     }
 
-    /** Makes all connections look at the controls again. */
+    /** Makes all connections read the controls again. */
     private void obey() {
         connections.forEach(ProxyConnection::obey);
     }
@@ -306,12 +306,12 @@ public final class FaultProxy implements AutoCloseable {
         return hold(Fault.Kind.HOLD_REPLY, type, nth, "the reply to request " + nth + " of type " + type);
     }
 
-    /** {@return the number of clients' connections that are open} */
+    /** {@return the number of open connections from clients} */
     public int connections() {
         return connections.size();
     }
 
-    /** {@return the number of requests that were forwarded, over all connections} */
+    /** {@return the number of forwarded requests, over all connections} */
     public RequestCounts requestsSeen() {
         return controls.requestsSeen.snapshot();
     }

@@ -14,8 +14,8 @@ import java.util.Arrays;
  * One packet of ZooKeeper's protocol: its length in four bytes, and then its content. The meaning of the content
  * depends on the direction and on whether the packet is the first of its stream; the packet itself does not tell.
  *
- * @param bytes the whole packet, length included; empty for the end of the stream
- * @param arrivedNanos when the packet had arrived, by {@link System#nanoTime()}
+ * @param bytes the whole packet, including its length; empty for the end of the stream
+ * @param arrivedNanos when the packet arrived, by {@link System#nanoTime()}
  */
 record Frame(ByteBuffer bytes, long arrivedNanos) {
     private static final int LENGTH_BYTES = 4;
@@ -49,7 +49,7 @@ record Frame(ByteBuffer bytes, long arrivedNanos) {
         return count < 0 ? end() : new Frame(ByteBuffer.wrap(Arrays.copyOf(buffer, count)), System.nanoTime());
     }
 
-    /** Stands for the end of a stream that has come just now. */
+    /** Returns a frame that represents the end of a stream, reached now. */
     static Frame end() {
         return new Frame(ByteBuffer.allocate(0), System.nanoTime());
     }
@@ -58,12 +58,12 @@ record Frame(ByteBuffer bytes, long arrivedNanos) {
         return bytes.capacity() == 0;
     }
 
-    /** The number of the request; not for the first packet of a stream, which has none. */
+    /** Returns the number of the request. Not valid for the first packet of a stream, which has none. */
     int xid() {
         return intAt(LENGTH_BYTES);
     }
 
-    /** The type of a packet from a client. */
+    /** Returns the type of a packet from a client. */
     RequestType requestType(boolean first) {
         if (first) {
             return RequestType.ofConnect(

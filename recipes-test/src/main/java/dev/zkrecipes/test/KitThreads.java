@@ -64,7 +64,7 @@ final class KitThreads implements Executor {
         return thread;
     }
 
-    /** Waits until no thread is left. */
+    /** Waits until all threads have ended. */
     void awaitEnd() {
         long deadline = System.nanoTime() + LIMIT.toNanos();
         for (List<Thread> alive = alive(); !alive.isEmpty(); alive = alive()) {
@@ -83,9 +83,9 @@ final class KitThreads implements Executor {
     }
 
     /**
-     * Loads ZooKeeper's connection factory, and restores the default handler of uncaught exceptions. When that class
-     * is loaded, it makes itself the handler for the whole JVM; but a test server must not decide about exceptions of
-     * other code.
+     * Loads ZooKeeper's connection factory, and restores the default handler of uncaught exceptions. When that class is
+     * loaded, it makes itself the handler for the whole JVM, but a test server must not handle exceptions of other
+     * code.
      */
     static synchronized void keepUncaughtExceptionHandler() {
         UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();

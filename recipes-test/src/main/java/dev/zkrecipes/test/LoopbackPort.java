@@ -13,14 +13,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A port of 127.0.0.1 that stays reserved while nothing listens on it. The operating system chooses it, unless the
- * port was named.
+ * A port of 127.0.0.1 that stays reserved while nothing listens on it. The operating system chooses it, unless a number
+ * is given.
  *
- * <p>The port of a stopped server lies in the range from which the operating system serves all others. Without care,
- * another server could get it. Or a client that keeps trying the dead port could get it as its own local port, and be
- * connected to itself. A socket that is bound but neither listens nor connects keeps the port: connections to it are
- * refused, but a listener with address reuse may still bind. On systems where it may not, this class releases the
- * port for the moment of binding.
+ * <p>The port of a stopped server lies in the range from which the operating system assigns ephemeral ports. If it were
+ * not reserved, another server could get it. Or a client that keeps connecting to the dead port could get it as its own
+ * local port, and be connected to itself. A socket that is bound but neither listens nor connects keeps the port:
+ * connections to it are refused, but a listener with address reuse may still bind. On systems where it may not, this
+ * class releases the port just before the listener binds.
  */
 final class LoopbackPort implements AutoCloseable {
     private static final int TRIES = 250;
@@ -42,7 +42,7 @@ final class LoopbackPort implements AutoCloseable {
     /**
      * Reserves a port.
      *
-     * @param number the port; 0 for one that is free
+     * @param number the port; 0 for any free port
      * @throws BindException if another process has it
      */
     static LoopbackPort reserve(int number) throws IOException {
@@ -66,8 +66,8 @@ final class LoopbackPort implements AutoCloseable {
     }
 
     /**
-     * Runs {@code listening}, which must bind with address reuse. It may be called again, and must then start afresh:
-     * a process that is just being started holds a copy of a closed listener for a moment.
+     * Runs {@code listening}, which must bind with address reuse. May call it again if it cannot bind, because a
+     * process that is just being started holds a copy of a closed listener for a moment. Each call must start afresh.
      */
     synchronized <T> T listen(Listening<T> listening) throws IOException {
         for (int left = TRIES; ; left--) {
@@ -85,7 +85,7 @@ final class LoopbackPort implements AutoCloseable {
         }
     }
 
-    /** A plain listener, for {@link #listen}. */
+    /** Opens a plain listener, for {@link #listen}. */
     static ServerSocket listenOn(InetSocketAddress address) throws IOException {
         ServerSocket socket = new ServerSocket();
         try {
@@ -116,7 +116,7 @@ final class LoopbackPort implements AutoCloseable {
         }
     }
 
-    /** Reserves the port again, after its listener was closed. */
+    /** Reserves the port again, after its listener has been closed. */
     synchronized void hold() throws IOException {
         if (placeholder == null) {
             placeholder = placeholderOn(address);

@@ -48,7 +48,10 @@ final class ObservedServer extends ZooKeeperServer {
         this.requests = requests;
     }
 
-    /** Must be called after the server has started: until then, the manager cannot send its removals. */
+    /**
+     * Creates the container manager. Must be called after the server has started: before that, the manager cannot send
+     * its removals.
+     */
     ContainerManager newContainerManager() {
         int intervalMillis = (int) settings.containerCheckInterval().toMillis();
         return new ContainerManager(getZKDatabase(), firstProcessor, intervalMillis, CONTAINER_REMOVALS_PER_MINUTE);
@@ -81,7 +84,7 @@ final class ObservedServer extends ZooKeeperServer {
         sessionTracker = new OperatorSessionTracker(this, getZKDatabase().getSessionWithTimeOuts(), getTickTime());
     }
 
-    // A severe failure would end the JVM, and all other tests with it.
+    // A failure that counts as severe would end the JVM, and all other tests with it.
     @Override
     public File takeSnapshot(boolean fsync, boolean severe) throws IOException {
         return super.takeSnapshot(fsync, false);
@@ -94,7 +97,10 @@ final class ObservedServer extends ZooKeeperServer {
     @Override
     protected void unregisterJMX() {}
 
-    /** A session tracker that lets an operator act without a session, and that ends at once when it is shut down. */
+    /**
+     * A session tracker that accepts requests of an operator, who has no session, and that ends at once when it is shut
+     * down.
+     */
     private static final class OperatorSessionTracker extends SessionTrackerImpl {
         private volatile boolean shutDown;
 
@@ -114,7 +120,7 @@ final class ObservedServer extends ZooKeeperServer {
         public void shutdown() {
             shutDown = true;
             super.shutdown();
-            // The tracker sleeps until the next tick, and whoever stops a server waits for all its threads.
+            // The tracker sleeps until the next tick, and stopping a server waits for all its threads.
             interrupt();
         }
 

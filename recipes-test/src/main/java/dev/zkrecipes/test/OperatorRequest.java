@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A request that the server sends to itself on behalf of an operator. It is processed like every other request, so it
- * is ordered, logged, and fires watches. But it has no connection and no session, and it may do anything.
+ * is ordered, logged, and fires watches. But it has no connection and no session, and no ACL restricts it.
  */
 final class OperatorRequest extends Request {
     /** A session id that no client ever has. */
@@ -35,14 +35,14 @@ final class OperatorRequest extends Request {
         return new OperatorRequest(NO_SESSION, opCode, RequestRecord.fromRecord(body), () -> {});
     }
 
-    /** A request in the name of a client's session. */
+    /** Returns a request in the name of a client's session. */
     static OperatorRequest inSession(long sessionId, int opCode) {
         return new OperatorRequest(sessionId, opCode, null, () -> {});
     }
 
     /**
-     * Runs code on the last request processor of the server, when all earlier requests have been applied and none is
-     * being applied.
+     * Returns a request that runs an action on the last request processor of the server, when all earlier requests have
+     * been applied and none is being applied.
      */
     static OperatorRequest running(int opCode, Runnable action) {
         return new OperatorRequest(NO_SESSION, opCode, null, action);

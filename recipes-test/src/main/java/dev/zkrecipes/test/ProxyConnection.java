@@ -31,8 +31,8 @@ final class ProxyConnection {
 
     private static final Duration RETRY = Duration.ofMillis(20);
     /**
-     * How long to retry a connection to a server of an ensemble: a new leader begins to listen a moment after the
-     * other servers have heard that it leads.
+     * How long to retry a connection to a server of an ensemble: a new leader begins to listen a moment after the other
+     * servers have learned that it leads.
      */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -61,7 +61,7 @@ final class ProxyConnection {
     void open(InetSocketAddress target, Executor threads) {
         threads.execute(() -> whileOpen("connecting to " + target, () -> {
             client.setTcpNoDelay(true);
-            // The streams are taken now: a socket that is closed meanwhile returns none, and its end has to go
+            // The streams are taken now: a socket that is closed meanwhile would not return any, and its EOF has to go
             // through the line as well.
             InputStream fromClient = client.getInputStream();
             OutputStream toClient = client.getOutputStream();
@@ -136,9 +136,7 @@ final class ProxyConnection {
         replies.obey();
     }
 
-    /**
-     * Closes the client's side. The server notices when the line is open and everything before the end has passed.
-     */
+    /** Closes the client's side. The server notices once the line is open and everything before the EOF has passed. */
     void hangUp() {
         closeQuietly(client);
     }
@@ -171,7 +169,7 @@ final class ProxyConnection {
         }
     }
 
-    /** The faults that apply to this packet. Must be called once for each packet of a direction, in order. */
+    /** Returns the faults that apply to a packet. Must be called once for each packet of a direction, in order. */
     List<Fault> faultsOf(boolean request, Frame frame, boolean first) {
         if (controls.isRaw) {
             return List.of();
@@ -184,10 +182,10 @@ final class ProxyConnection {
                     faults.stream().filter(fault -> !fault.kind().isOnRequest()).toList());
             return faults.stream().filter(fault -> fault.kind().isOnRequest()).toList();
         }
-        return pending.answered(xid); // of an event there are none
+        return pending.answered(xid); // there are none for an event
     }
 
-    /** Loses a packet, and with it the connection, and then reports the faults as happened. */
+    /** Drops a packet and, with it, the connection. Then reports that the faults have happened. */
     void lose(List<Fault> losses) {
         close();
         losses.forEach(Fault::fire);
@@ -198,9 +196,9 @@ final class ProxyConnection {
     }
 
     /**
-     * The requests of one connection that were forwarded but not answered yet, with the faults that apply to their
-     * replies. A reply names its request by the {@code xid}. All pings share one {@code xid} and are answered in
-     * order, and so do a few other requests. Thread-safe.
+     * The forwarded but unanswered requests of one connection, with the faults that apply to their replies. A reply
+     * names its request by the {@code xid}. All pings share one {@code xid} and are answered in order; so are a few
+     * other kinds of requests. Thread-safe.
      */
     private static final class PendingReplies {
         /** Stands for the connect request, which has no {@code xid}. No client uses this number. */
@@ -208,7 +206,10 @@ final class ProxyConnection {
 
         private final Map<Integer, Deque<List<Fault>>> pending = new HashMap<>();
 
-        /** Must be called before the request goes out: its reply could be faster otherwise. */
+        /**
+         * Records a request. Must be called before the request is forwarded, because the reply could otherwise arrive
+         * first.
+         */
         synchronized void sent(int xid, List<Fault> onReply) {
             pending.computeIfAbsent(xid, key -> new ArrayDeque<>()).add(onReply);
         }
@@ -225,7 +226,7 @@ final class ProxyConnection {
             return faults;
         }
 
-        /** The connection has ended, so no reply will come any more. */
+        /** Gives up all faults, because the connection has ended and no more replies will arrive. */
         void giveUp() {
             List<Fault> lost = new ArrayList<>();
             synchronized (this) {

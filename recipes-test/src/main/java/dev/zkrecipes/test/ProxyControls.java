@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The settings that all streams of one proxy obey, and the faults that wait for their packets. A stream does not
- * notice a change of what is paused or delayed until it is woken. Thread-safe.
+ * The settings that all streams of one proxy obey, and the faults that wait for their packets. A stream does not notice
+ * a changed pause or delay until it is woken. Thread-safe.
  */
 final class ProxyControls {
     /** Whether the proxy carries bytes of any protocol, without understanding them. */
@@ -52,8 +52,8 @@ final class ProxyControls {
     }
 
     /**
-     * Gives up a fault that has not happened. A fault that has counted its request already, and whose reply is under
-     * way, stays.
+     * Gives up a fault that has not happened. A fault that has counted its request already, and waits for the reply,
+     * stays armed.
      */
     void disarm(Fault fault) {
         boolean removed;

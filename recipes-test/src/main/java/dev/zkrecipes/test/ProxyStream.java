@@ -22,12 +22,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One direction of a proxied connection, as a line of packets. One thread appends packets as they arrive; another
- * takes them out when they are due and nothing stops the line. So a delay moves packets in time, but does not spread
+ * removes them when they are due and nothing stops the line. So a delay shifts packets in time, but does not spread
  * them.
  */
 final class ProxyStream {
     private static final Logger LOG = LoggerFactory.getLogger(ProxyStream.class);
-    /** Long enough for a packet to pass, and short enough for a peer that does not read. */
+    /** How long to wait for a packet to pass: long enough for any packet, but not forever if the peer does not read. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final boolean requests;
@@ -129,7 +129,9 @@ final class ProxyStream {
         }
     }
 
-    /** Waits until the first packet is due and nothing stops it; null if the stream is closed. */
+    /**
+     * Waits until the first packet is due and nothing stops it, and returns it. Returns null if the stream is closed.
+     */
     private @Nullable Frame take() throws InterruptedException {
         lock.lock();
         try {
@@ -171,10 +173,7 @@ final class ProxyStream {
         }
     }
 
-    /**
-     * Stops in front of a packet until it is released, and after that for as long as a pause lasts that began
-     * meanwhile.
-     */
+    /** Stops in front of a packet until it is released and no pause of this direction is in effect. */
     private void stand(Fault hold) throws InterruptedException {
         passed();
         hold.fire();
@@ -190,8 +189,8 @@ final class ProxyStream {
     }
 
     /**
-     * Looks at the controls again. Returns when no packet is being forwarded any more that the controls would have
-     * stopped.
+     * Makes this stream read the controls again. Returns when no packet is being forwarded that the controls would have
+     * stopped, or after 1 s.
      */
     void obey() {
         lock.lock();

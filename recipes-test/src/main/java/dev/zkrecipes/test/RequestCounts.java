@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The number of requests of each type up to some moment. Immutable: take two of them and subtract, to see what an
+ * The number of requests of each type up to some moment. Immutable. Subtract one snapshot from another to see what an
  * operation cost.
  *
  * <pre>{@code
@@ -45,7 +45,7 @@ public final class RequestCounts {
     /**
      * {@return the number of requests of all types except those that only keep a session: {@link RequestType#PING},
      * {@link RequestType#CREATE_SESSION}, {@link RequestType#RESUME_SESSION} and {@link RequestType#CLOSE_SESSION}}
-     * Those come at times that depend on the clock, so including them would make every count unpredictable.
+     * Such requests are sent at times that depend on the clock, so including them would make every count unpredictable.
      */
     public long total() {
         long total = 0;
@@ -68,11 +68,11 @@ public final class RequestCounts {
     }
 
     /**
-     * {@return the requests that were added since an earlier snapshot of the same server or proxy, type by type}
+     * {@return the requests added since an earlier snapshot of the same server or proxy, type by type}
      *
      * @param earlier the earlier snapshot
-     * @throws IllegalArgumentException if {@code earlier} has more requests of some type, so it was taken later or
-     *     elsewhere
+     * @throws IllegalArgumentException if {@code earlier} has more requests of some type, so it was taken later or from
+     *     another server or proxy
      */
     public RequestCounts minus(RequestCounts earlier) {
         Map<RequestType, Long> difference = new EnumMap<>(RequestType.class);
@@ -98,8 +98,8 @@ public final class RequestCounts {
     }
 
     /**
-     * Returns the total and each type that occurred, such as {@code 3 requests [CREATE2=1, GET_CHILDREN2=2], apart
-     * [PING=4]}.
+     * Returns the total and the count of each type that occurred, such as {@code 3 requests [CREATE2=1,
+     * GET_CHILDREN2=2], apart [PING=4]}.
      */
     @Override
     public String toString() {

@@ -18,9 +18,9 @@ import org.apache.zookeeper.ZooDefs.OpCode;
  * whatever it contains.
  */
 public enum RequestType {
-    /** Create a node; the reply carries the path only. */
+    /** Create a node; the reply contains only the path. */
     CREATE(OpCode.create),
-    /** Create a node; the reply carries its {@code Stat}, too. */
+    /** Create a node; the reply also contains its {@code Stat}. */
     CREATE2(OpCode.create2),
     /** Create a container node. */
     CREATE_CONTAINER(OpCode.createContainer),
@@ -28,7 +28,7 @@ public enum RequestType {
     CREATE_TTL(OpCode.createTTL),
     /** Delete a node. */
     DELETE(OpCode.delete),
-    /** Delete an empty container; normally only the server itself asks for this. */
+    /** Delete an empty container; normally only the server itself sends this request. */
     DELETE_CONTAINER(OpCode.deleteContainer),
     /** Ask whether a node exists. */
     EXISTS(OpCode.exists),
@@ -40,9 +40,9 @@ public enum RequestType {
     GET_ACL(OpCode.getACL),
     /** Write the ACL of a node. */
     SET_ACL(OpCode.setACL),
-    /** List children; the reply carries the names only. */
+    /** List children; the reply contains only the names. */
     GET_CHILDREN(OpCode.getChildren),
-    /** List children; the reply carries the {@code Stat} of the parent, too. */
+    /** List children; the reply also contains the {@code Stat} of the parent. */
     GET_CHILDREN2(OpCode.getChildren2),
     /** Count all nodes below a path. */
     GET_ALL_CHILDREN_NUMBER(OpCode.getAllChildrenNumber),
@@ -58,7 +58,7 @@ public enum RequestType {
     SYNC(OpCode.sync),
     /** Set the watches of the session again after a reconnect. */
     SET_WATCHES(OpCode.setWatches),
-    /** Set the watches of the session again, persistent ones included. */
+    /** Set the watches of the session again, including persistent ones. */
     SET_WATCHES2(OpCode.setWatches2),
     /** Add a persistent watch. */
     ADD_WATCH(OpCode.addWatch),
@@ -76,7 +76,7 @@ public enum RequestType {
     SASL(OpCode.sasl),
     /** A ping. */
     PING(OpCode.ping),
-    /** The first packet of a connection that asks for a new session. */
+    /** The first packet of a connection that requests a new session. */
     CREATE_SESSION(OpCode.createSession),
     /** The first packet of a connection that resumes a session, alive or not. It has no operation code. */
     RESUME_SESSION(Integer.MIN_VALUE),
@@ -98,7 +98,7 @@ public enum RequestType {
         return BY_CODE.getOrDefault(opCode, OTHER);
     }
 
-    /** The type of the first packet of a connection: the session id 0 asks for a new session. */
+    /** Returns the type of the first packet of a connection: the session id 0 requests a new session. */
     static RequestType ofConnect(long sessionId) {
         return sessionId == 0 ? CREATE_SESSION : RESUME_SESSION;
     }

@@ -30,9 +30,7 @@ import org.apache.zookeeper.server.ServerCnxn;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One run of a server, from start to stop. A restart makes a new object of this class, with the same port and data.
- */
+/** One run of a server, from start to stop. A restart creates a new instance, with the same port and data. */
 final class RunningServer {
     private static final long OPERATOR_LIMIT_SECONDS = 20;
     private static final Object FSYNC_PROPERTY = new Object();
@@ -151,7 +149,8 @@ final class RunningServer {
     }
 
     /**
-     * The server only tells which sessions watch data. But it says of each connection whether it watches children.
+     * Asks for each connection whether it watches the children, because the server only lists the sessions that watch
+     * data.
      */
     List<Long> childWatchers(String path) {
         return Streams.stream(connections.getConnections())
@@ -175,7 +174,7 @@ final class RunningServer {
         }
     }
 
-    /** Makes the container manager look now, and returns when every container that it found has been removed. */
+    /** Makes the container manager check now, and returns when every container that it found has been removed. */
     void checkContainers() {
         try {
             containers.checkContainers();
@@ -186,7 +185,7 @@ final class RunningServer {
         barrier(() -> {});
     }
 
-    /** Runs an action when all earlier requests have been applied and none is being applied. */
+    /** Runs an action when all earlier requests have been applied and none is being applied, and waits for its end. */
     void barrier(Runnable action) {
         try {
             submit(OperatorRequest.running(OpCode.ping, action));

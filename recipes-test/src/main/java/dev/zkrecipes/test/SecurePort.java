@@ -16,11 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A second port of a running {@link EmbeddedZooKeeper} that speaks TLS and asks clients for a certificate.
  *
- * <p>ZooKeeper reads the key store and trust store of the server from system properties whenever a client connects,
- * and its client uses the same properties by default. They are set while the port is open. So only one secure port
- * can be open in a JVM, and the configuration of a client should name stores of its own. The identity of a client for
- * ACLs is the name in its certificate, for example {@code x509:CN=client}. Watch events sent through this port are
- * not counted.
+ * <p>ZooKeeper reads the key store and trust store of the server from system properties whenever a client connects, and
+ * its client uses the same properties by default. They are set while the port is open. So only one secure port can be
+ * open in a JVM, and the configuration of a client should name its own stores. The identity of a client for ACLs is the
+ * name in its certificate, for example {@code x509:CN=client}. Watch events sent through this port are not counted.
  */
 public final class SecurePort implements AutoCloseable {
     private static final String FACTORY = ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY;
@@ -66,8 +65,8 @@ public final class SecurePort implements AutoCloseable {
     }
 
     /**
-     * Creates a factory of connections that speak TLS. ZooKeeper offers no other way to choose the class than a
-     * system property.
+     * Creates a factory of connections that speak TLS. A system property is the only way to choose ZooKeeper's factory
+     * class.
      */
     private static ServerCnxnFactory nettyConnections() throws IOException {
         String other = System.setProperty(FACTORY, "org.apache.zookeeper.server.NettyServerCnxnFactory");

@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data of an {@link EmbeddedZooKeeper}. Reads look into the memory of the running server; changes are requests
- * that the server sends to itself.
+ * The data of an {@link EmbeddedZooKeeper}. Reads access the memory of the running server; changes are requests that
+ * the server sends to itself.
  */
 abstract sealed class ServerTree permits EmbeddedZooKeeper {
     private static final Logger LOG = LoggerFactory.getLogger(ServerTree.class);
@@ -41,8 +41,8 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     abstract RunningServer running();
 
     /**
-     * {@return the number of watches on the server, for data, existence and children together} A path that one
-     * session watches in two ways counts twice.
+     * {@return the number of watches on the server, for data, existence and children together} A path that one session
+     * watches for both data and children counts twice.
      */
     public int watchCount() {
         return running().tree().getWatchCount();
@@ -50,7 +50,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
 
     /**
      * {@return the ids of the sessions, in ascending order, that watch a node after reading its data or checking its
-     * existence} Such a session hears of a change or a deletion of the node.
+     * existence} Such a session is notified of a change or a deletion of the node.
      *
      * @param path the path of the node
      */
@@ -61,7 +61,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
 
     /**
      * {@return the ids of the sessions, in ascending order, that watch a node after listing its children} Such a
-     * session hears of the deletion of the node, and of children that come or go. On a node that cannot have
+     * session is notified of the deletion of the node, and of created and deleted children. On a node that cannot have
      * children, this is a watch on its deletion only.
      *
      * @param path the path of the node
@@ -138,7 +138,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
         return EphemeralType.get(owner) == EphemeralType.NORMAL ? OptionalLong.of(owner) : OptionalLong.empty();
     }
 
-    /** {@return the zxid of the transaction that was applied last} */
+    /** {@return the zxid of the latest applied transaction} */
     public long lastZxid() {
         return running().tree().lastProcessedZxid;
     }
@@ -159,10 +159,9 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
      *
      * @param path the path of the node, without the number for a sequential node; its parent must exist
      * @param data the data of the node
-     * @param mode the kind of node; neither ephemeral, because an operator has no session, nor with a time to live
+     * @param mode the kind of node; not ephemeral, because an operator has no session, and not with a time to live
      * @return the path of the node, with the number for a sequential node
-     * @throws IllegalArgumentException if the mode is not possible, or if ZooKeeper refuses; its exception is the
-     *     cause
+     * @throws IllegalArgumentException if the mode is not possible, or if ZooKeeper refuses; its exception is the cause
      */
     public String createNode(String path, byte[] data, CreateMode mode) {
         if (mode.isEphemeral() || mode.isTTL()) {
@@ -196,13 +195,13 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
 
     /**
      * Ages a path: its next sequential child gets this number, as if that many children had been created before. The
-     * counter survives a restart and never goes back. It stops at {@link Integer#MAX_VALUE}: from then on all
-     * children get that number, and the server logs digest mismatches, as a real one does.
+     * counter survives a restart and never decreases. It stops at {@link Integer#MAX_VALUE}: from then on all children
+     * get that number, and the server logs digest mismatches, as a real one does.
      *
      * <p>No other client should create or delete children of the path at that moment.
      *
      * @param path the path of the parent
-     * @param next the number, not less than the number that would come next anyway
+     * @param next the number, not less than the number that would be next anyway
      * @throws IllegalArgumentException if the path does not exist, or if its next number is higher already
      */
     public void setSequenceCounter(String path, int next) {
@@ -211,7 +210,7 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
             throw new IllegalArgumentException("cannot set the sequence counter of " + path + ": " + problem);
         }
         try {
-            // No transaction contains this change, so only a snapshot carries it over a restart.
+            // No transaction contains this change, so only a snapshot preserves it across a restart.
             running().takeSnapshot();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot keep the sequence counter of " + path, e);
@@ -239,8 +238,8 @@ abstract sealed class ServerTree permits EmbeddedZooKeeper {
     /** Sets the counter, and returns the problem that prevented it; null if there was none. */
     private static @Nullable String advance(RunningServer server, String path, int next) {
         AtomicReference<@Nullable String> problem = new AtomicReference<>();
-        // This runs on the server's own thread: the tree keeps a digest of itself, which two concurrent writers would
-        // spoil.
+        // This runs on the server's own thread: the tree keeps a digest of itself, which concurrent writers would
+        // corrupt.
         server.barrier(() -> problem.set(advance(server.tree(), path, next)));
         // The server records the digest with each transaction, even with one that fails. Without a transaction after
         // the change, it would find a difference when it reads the next snapshot, and complain.

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Clients for a test, which are connected when the test gets them. A single client is closed by the test:
+ * Creates clients for a test, which are connected when the test gets them. A test closes a single client itself:
  *
  * <pre>{@code
  * try (ZooKeeperClient client = TestClients.connect(server.connectString(), Duration.ofSeconds(6))) {
@@ -30,7 +30,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>If a client is not connected within 20 s, or longer on a busy machine, the test fails with an
+ * <p>If a client is not connected within 20 s (or longer on a busy machine), the test fails with an
  * {@link AssertionError}. Instances are thread-safe.
  */
 public final class TestClients implements AutoCloseable {
@@ -67,7 +67,7 @@ public final class TestClients implements AutoCloseable {
      * {@return an empty group of clients}
      *
      * @param server the server to which {@link #open()} connects
-     * @param sessionTimeout the session time-out that each client asks for
+     * @param sessionTimeout the session time-out that each client requests
      */
     public static TestClients of(EmbeddedZooKeeper server, Duration sessionTimeout) {
         return new TestClients(
@@ -76,7 +76,7 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes a client with the default session time-out of a client, 30 s.
+     * Creates a client with the default session time-out, 30 s.
      *
      * @param connectString the address of a server or a proxy, with or without a chroot
      * @return the connected client
@@ -87,10 +87,10 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes a client with a session time-out.
+     * Creates a client with a session time-out.
      *
      * @param connectString the address of a server or a proxy, with or without a chroot
-     * @param sessionTimeout the session time-out to ask for
+     * @param sessionTimeout the session time-out to request
      * @return the connected client
      * @throws InterruptedException if the thread is interrupted while it waits
      */
@@ -100,7 +100,7 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes a client with any settings.
+     * Creates a client with any settings.
      *
      * @param settings all settings of the client
      * @return the connected client
@@ -137,7 +137,7 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Adds a client to the group that connects to another address, such as a proxy in front of the server.
+     * Adds a client that connects to another address, such as a proxy in front of the server.
      *
      * @param connectString the address to connect to
      * @return the connected client; it is closed with the group, if the test has not closed it
@@ -152,7 +152,7 @@ public final class TestClients implements AutoCloseable {
     /**
      * {@return a client that the group has opened}
      *
-     * @param index 0 for the client that was opened first
+     * @param index the position of the client in the order of opening, from 0
      */
     public ZooKeeperClient get(int index) {
         return open.get(index);

@@ -24,7 +24,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
  * A key with a certificate for 127.0.0.1, and the certificates that its owner trusts. The {@code keytool} of this JDK
- * makes them; they are valid for one day.
+ * creates them; they are valid for one day.
  *
  * <pre>{@code
  * TlsKeys serverKeys = TlsKeys.make(folder, "server");
@@ -55,12 +55,12 @@ public final class TlsKeys {
     }
 
     /**
-     * Makes a key with a self-signed certificate. This takes about a second.
+     * Creates a key with a self-signed certificate. This takes about a second.
      *
      * @param folder the folder for the key store and the trust store
      * @param name the name of the owner, unique in the folder
      * @return the keys, whose owner trusts nobody yet
-     * @throws UncheckedIOException if the keys cannot be made
+     * @throws UncheckedIOException if the keys cannot be created
      */
     public static TlsKeys make(Path folder, String name) {
         TlsKeys keys = new TlsKeys(Objects.requireNonNull(folder, "folder"), Objects.requireNonNull(name, "name"));
@@ -70,15 +70,15 @@ public final class TlsKeys {
     }
 
     /**
-     * Makes a key whose certificate is signed by an authority of its own. Whoever trusts the owner trusts that
-     * authority. Options can make the certificate expired ({@code -startdate -3d}) or valid for another host
-     * ({@code -ext san=dns:other.example}).
+     * Creates a key whose certificate is signed by its own authority. Whoever trusts the owner trusts that authority.
+     * Options can make the certificate expired ({@code -startdate -3d}) or valid for another host ({@code -ext
+     * san=dns:other.example}).
      *
      * @param folder the folder for the key store and the trust store
      * @param name the name of the owner, unique in the folder
      * @param options additional options for keytool's {@code -genkeypair}
      * @return the keys, whose owner trusts nobody yet
-     * @throws UncheckedIOException if the keys cannot be made
+     * @throws UncheckedIOException if the keys cannot be created
      */
     public static TlsKeys signed(Path folder, String name, String... options) {
         Objects.requireNonNull(options, "options");
@@ -183,8 +183,8 @@ public final class TlsKeys {
     }
 
     /**
-     * The locations and passwords of both stores, under the names of ZooKeeper's settings, which are the same for
-     * servers and clients.
+     * Returns the locations and passwords of both stores, under the names of ZooKeeper's settings, which are the same
+     * for servers and clients.
      */
     Map<String, String> storeSettings() {
         return Map.of(

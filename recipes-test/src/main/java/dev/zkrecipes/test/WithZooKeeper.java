@@ -24,11 +24,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }</pre>
  *
  * <p>There is one server for each top-level test class, shared by its {@code @Nested} classes. The server starts when
- * the first parameter asks for it, and is closed after the last test of the class. Nodes that a test creates stay
- * there, so use a separate path for each test. If a test has stopped the server, the next test gets it restarted with
- * the same data.
+ * the first parameter requires it, and is closed after the last test of the class. Nodes created by a test stay, so use
+ * a separate path for each test. If a test has stopped the server, it is restarted with the same data for the next
+ * test.
  *
- * <p>The annotation may also stand on a nested class. If the top-level class has it too, the attributes of the
+ * <p>The annotation may also be put on a nested class. If the top-level class has it too, the attributes of the
  * top-level class apply.
  */
 @Target(ElementType.TYPE)
@@ -38,7 +38,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(ZooKeeperExtension.class)
 public @interface WithZooKeeper {
     /**
-     * {@return how often the server looks for expired sessions, in milliseconds} The shortest session time-out is two
+     * {@return how often the server checks for expired sessions, in milliseconds} The shortest session time-out is two
      * ticks.
      */
     int tickTimeMillis() default 500;

@@ -15,7 +15,10 @@ import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
 
-/** Finds {@link ZooKeeperInContext}. Spring makes it, where there is a Spring. */
+/**
+ * Finds test classes with {@link ZooKeeperInContext}. Spring's test framework creates this factory, if it is on the
+ * class path.
+ */
 final class ZooKeeperContextFactory implements ContextCustomizerFactory {
     ZooKeeperContextFactory() {}
 
@@ -36,7 +39,7 @@ final class ZooKeeperContextFactory implements ContextCustomizerFactory {
                     .addFirst(new MapPropertySource("the server of @ZooKeeperInContext", address));
             DefaultSingletonBeanRegistry beans = (DefaultSingletonBeanRegistry) context.getBeanFactory();
             beans.registerSingleton("embeddedZooKeeper", server);
-            beans.registerDisposableBean("embeddedZooKeeper", server::close); // the first, and so closed last
+            beans.registerDisposableBean("embeddedZooKeeper", server::close); // registered first, so closed last
         }
     }
 }

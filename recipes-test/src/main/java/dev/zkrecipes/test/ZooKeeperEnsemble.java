@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
- * Three real ZooKeeper servers, each in its own JVM, on ports of 127.0.0.1 that the operating system chose. Servers
- * can be killed and restarted, and cut off from their clients or from their leader.
+ * Three real ZooKeeper servers, each in its own JVM, on ports of 127.0.0.1 chosen by the operating system. Servers can
+ * be killed and restarted, and cut off from their clients or from their leader.
  *
  * <pre>{@code
  * try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
@@ -41,8 +41,8 @@ import org.awaitility.Awaitility;
  */
 public final class ZooKeeperEnsemble implements AutoCloseable {
     /**
-     * How long a follower that hears nothing from its leader continues to serve, and how long a leader continues to
-     * lead that hears nothing from its followers.
+     * How long a follower continues to serve if it hears nothing from its leader, and how long a leader continues to
+     * lead if it hears nothing from its followers.
      */
     public static final Duration SYNC_LIMIT = Duration.ofSeconds(20);
 
@@ -142,7 +142,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
                 .get(0);
     }
 
-    /** {@return the servers that report now that they follow} */
+    /** {@return the servers that currently report that they follow} */
     public List<EnsembleServer> followers() {
         return with(ServerRole.FOLLOWER);
     }

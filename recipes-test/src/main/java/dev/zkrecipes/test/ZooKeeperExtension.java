@@ -49,7 +49,10 @@ final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback 
         }
     }
 
-    /** The context of the top-level class. JUnit closes what is stored there after the last test of that class. */
+    /**
+     * Returns the context of the top-level class. JUnit closes the objects stored there after the last test of that
+     * class.
+     */
     private static ExtensionContext topLevelClassOf(ExtensionContext context) {
         ExtensionContext current = context;
         while (true) {

@@ -11,8 +11,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Gives the application context of a Spring test a ZooKeeper server of its own, which the client of the Spring Boot
- * starter uses: its address is the property {@code zkrecipes.connect-string}, and the server is a bean.
+ * Gives the application context of a Spring test its own ZooKeeper server, which the client of the Spring Boot starter
+ * uses. The server is a bean, and its address is set as the property {@code zkrecipes.connect-string}.
  *
  * <pre>{@code
  * @SpringBootTest
@@ -23,8 +23,8 @@ import java.lang.annotation.Target;
  * }
  * }</pre>
  *
- * <p>Tests that share a cached context share its server. It starts before all beans, and is closed after them. It works
- * with every JUnit that Spring's tests work with.
+ * <p>Tests that share a cached context share its server. The server starts before all beans, and is closed after them.
+ * The annotation works with every version of JUnit that Spring's test framework supports.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -7,17 +7,16 @@
  * <p>Where to look:
  *
  * <ul>
- *   <li>Servers: {@link dev.zkrecipes.test.EmbeddedZooKeeper} is a real standalone server in this JVM. Tests can
- *       stop, restart, inspect and age it. {@link dev.zkrecipes.test.WithZooKeeper} passes one to JUnit tests.
+ *   <li>Servers: {@link dev.zkrecipes.test.EmbeddedZooKeeper} is a real standalone server in this JVM. Tests can stop,
+ *       restart, inspect and age it. {@link dev.zkrecipes.test.WithZooKeeper} passes one to JUnit tests.
  *   <li>Ensembles: {@link dev.zkrecipes.test.ZooKeeperEnsemble} is three servers in separate JVMs. An
  *       {@link dev.zkrecipes.test.EnsembleServer} can be killed, and cut off from its clients or its leader.
- *   <li>Clients: {@link dev.zkrecipes.test.TestClients} makes the clients of a test, connected, and closes them
- *       together.
- *   <li>Counts: {@link dev.zkrecipes.test.RequestCounts} says how many requests of each
+ *   <li>Clients: {@link dev.zkrecipes.test.TestClients} creates connected clients for a test, and closes them together.
+ *   <li>Counts: {@link dev.zkrecipes.test.RequestCounts} tells how many requests of each
  *       {@link dev.zkrecipes.test.RequestType} a server received or a proxy forwarded.
- *   <li>Faults: {@link dev.zkrecipes.test.FaultProxy} stands between a client and a server and delays, holds, loses
- *       or cuts what passes. {@link dev.zkrecipes.test.Fault} and {@link dev.zkrecipes.test.Held} show when it
- *       happened.
+ *   <li>Faults: {@link dev.zkrecipes.test.FaultProxy} is put between a client and a server. It delays, holds or loses
+ *       packets, and cuts connections. {@link dev.zkrecipes.test.Fault} and {@link dev.zkrecipes.test.Held} show when
+ *       that has happened.
  *   <li>Suites: {@link dev.zkrecipes.test.contract} contains the tests that every lock has to pass.
  * </ul>
  *

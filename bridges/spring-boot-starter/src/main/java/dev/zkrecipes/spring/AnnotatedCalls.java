@@ -7,21 +7,21 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Runs annotated methods: under their locks or, where the starter is switched off, as the application has chosen. */
+/** Runs annotated methods: under their locks or, if the starter is disabled, as the application has chosen. */
 @FunctionalInterface
 interface AnnotatedCalls {
     @Nullable
     Object run(MethodInvocation call, LockedMethod method) throws Throwable;
 
-    /** What methods with {@link WithLock} do while {@code zkrecipes.enabled} is false. */
+    /** How methods with {@link WithLock} behave while {@code zkrecipes.enabled} is false. */
     enum IfDisabled {
-        /** A call fails, and says why. */
+        /** A call fails with an exception that names the reason. */
         REFUSE,
         /** A call runs without its lock. */
         RUN
     }
 
-    /** Those of an application without locks. The start says so, once. */
+    /** Returns the calls of an application without locks, and logs one warning that there are none. */
     static AnnotatedCalls withoutLocks(IfDisabled choice) {
         boolean runs = choice == IfDisabled.RUN;
         String how = runs ? "run without their locks" : "are refused";

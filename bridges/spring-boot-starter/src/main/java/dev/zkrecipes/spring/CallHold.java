@@ -21,7 +21,7 @@ final class CallHold implements AutoCloseable {
             "org.springframework.transaction.support.TransactionSynchronizationManager",
             CallHold.class.getClassLoader());
     private static final Logger log = LoggerFactory.getLogger(CallHold.class);
-    /** Of the annotated methods that run on a thread, the last one called. */
+    /** The hold of the innermost annotated method that runs on a thread. */
     private static final ThreadLocal<@Nullable CallHold> INNERMOST = new ThreadLocal<>();
 
     private final Lease lease;
@@ -33,9 +33,9 @@ final class CallHold implements AutoCloseable {
     private volatile boolean isOver;
 
     /**
-     * A hold of the calling thread, for whose end the client's close waits.
+     * Creates a hold of the calling thread. The client's close waits until it ends.
      *
-     * @param open where it is for as long as it is not given back
+     * @param open the open holds, which contain this one until it is closed
      * @throws dev.zkrecipes.core.ClientClosedException if the client is being closed; the lease is closed then
      */
     CallHold(LockInternals lock, Lease lease, String method, Collection<CallHold> open) {
@@ -51,7 +51,10 @@ final class CallHold implements AutoCloseable {
         open.add(this);
     }
 
-    /** Whoever closes the client in the method itself does not wait for that method. */
+    /**
+     * Returns what the client's close waits for: the end of the lease. If the method itself closes the client, the
+     * close does not wait, because it would wait for itself.
+     */
     private CompletableFuture<Void> ended() {
         return thread == Thread.currentThread()
                 ? CompletableFuture.completedFuture(null)
@@ -62,13 +65,13 @@ final class CallHold implements AutoCloseable {
         return lease;
     }
 
-    /** The method begins, on the thread of this hold. */
+    /** Called when the method begins, on the thread of this hold. */
     void enter() {
         outer = INNERMOST.get();
         INNERMOST.set(this);
     }
 
-    /** It has ended. */
+    /** Called when the method has ended, on the thread of this hold. */
     void leave() {
         if (outer == null) {
             INNERMOST.remove();
@@ -101,7 +104,7 @@ final class CallHold implements AutoCloseable {
         }
     }
 
-    /** Looks at the holds of all annotated methods that run on this thread. */
+    /** Throws if the lock of any annotated method that runs on this thread is lost. */
     static void requireNoneLostBeforeCommit() {
         for (CallHold hold = INNERMOST.get(); hold != null; hold = hold.outer) {
             hold.requireNotLostBeforeCommit();
@@ -115,7 +118,7 @@ final class CallHold implements AutoCloseable {
         lease.close();
     }
 
-    /** As {@link #close}, where nobody hears of an error. */
+    /** Closes the hold at the end of its transaction. An error is only logged, because no caller would receive it. */
     void closeWithTransaction() {
         isOver = true;
         try {

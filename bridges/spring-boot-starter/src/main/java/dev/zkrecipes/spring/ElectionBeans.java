@@ -30,9 +30,9 @@ import org.springframework.integration.leader.event.OnRevokedEvent;
 import org.springframework.util.ClassUtils;
 
 /**
- * The elections of the properties. They stand from the start of the application on. When it stops, they end after the
- * waits of annotated methods and the jobs of schedulers, before the web server, and so long before the client: the next
- * leader begins when the listeners of this one have returned.
+ * The elections configured by properties. The application stands in them from its start on. When it stops, they end
+ * after the waits of annotated methods and the jobs of schedulers, but before the web server, and so long before the
+ * client. The next leader begins when the listeners of this one have returned.
  */
 final class ElectionBeans implements SmartLifecycle {
     private static final boolean HAS_INTEGRATION = ClassUtils.isPresent(
@@ -52,7 +52,10 @@ final class ElectionBeans implements SmartLifecycle {
         });
     }
 
-    /** Makes a bean of each, called as its name with the ending {@code Election}. */
+    /**
+     * Registers a bean for each election. The name of the bean is the name of the election followed by
+     * {@code Election}.
+     */
     record Registrar(Environment environment, BeanFactory beans) implements ImportBeanDefinitionRegistrar {
         @Override
         public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
@@ -74,7 +77,7 @@ final class ElectionBeans implements SmartLifecycle {
         return Objects.requireNonNull(all.get(name)).election;
     }
 
-    /** An election as the endpoint and health show it. */
+    /** An election as shown by the endpoint and by health. */
     record Shown(
             String name,
             boolean leads,
@@ -91,7 +94,7 @@ final class ElectionBeans implements SmartLifecycle {
         isRunning = true;
     }
 
-    /** All at once; then it waits for each. */
+    /** Leaves all elections at once, then waits for the end of each. */
     @Override
     public void stop() {
         for (Candidate candidate : all.values()) {
@@ -111,7 +114,7 @@ final class ElectionBeans implements SmartLifecycle {
         return DEFAULT_PHASE - 1;
     }
 
-    /** Tells the application of an election. */
+    /** Publishes the events of an election to the application. */
     private static final class Candidate implements LeaderListener {
         private final String name;
         private final LeaderElection election;
@@ -138,7 +141,7 @@ final class ElectionBeans implements SmartLifecycle {
             withdrawn = null;
             try {
                 events.publishEvent(new ElectionEvent.TermBegan(name, term));
-            } finally { // a request that is there already would otherwise be told before the beginning
+            } finally { // last, because an existing request must not be told before the beginning
                 term.onRevocationRequested(
                         request -> events.publishEvent(new ElectionEvent.GiveBackRequested(name, term, request)));
             }
@@ -156,7 +159,7 @@ final class ElectionBeans implements SmartLifecycle {
         }
     }
 
-    /** Lets Spring Integration start and stop what has the role. Where it is not there, nobody loads this class. */
+    /** Lets Spring Integration start and stop the beans that have the role. Not loaded without Spring Integration. */
     private record Role(String name, LeaderElection election, ApplicationEventPublisher events)
             implements LeaderListener, Context {
         @Override

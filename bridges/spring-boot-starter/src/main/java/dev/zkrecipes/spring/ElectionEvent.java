@@ -9,8 +9,9 @@ import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.leader.Term;
 
 /**
- * What happens in an election of the properties {@code zkrecipes.elections.NAME}. Listeners are called as {@link
- * dev.zkrecipes.leader.LeaderListener} is, one event at a time; only {@link GiveBackRequested} may come beside another.
+ * An event of an election configured by the properties {@code zkrecipes.elections.NAME}. Listeners are called like a
+ * {@link dev.zkrecipes.leader.LeaderListener}, one event at a time; only {@link GiveBackRequested} may be published at
+ * the same time as another event.
  */
 public sealed interface ElectionEvent {
 
@@ -18,7 +19,7 @@ public sealed interface ElectionEvent {
     String name();
 
     /**
-     * This process leads.
+     * Published when this process leads.
      *
      * @param name the name of the election
      * @param term the term
@@ -26,9 +27,9 @@ public sealed interface ElectionEvent {
     record TermBegan(String name, Term term) implements ElectionEvent {}
 
     /**
-     * This process leads no more: stop what only the leader may do. After a resignation, or when the application stops,
-     * nobody else leads before the listeners have returned; after a loss somebody else may. A listener on another
-     * thread, as by {@code @Async}, is not waited for.
+     * Published when this process no longer leads: stop what only the leader may do. After a resignation, or when the
+     * application stops, nobody else leads before the listeners have returned. After a loss, somebody else may lead
+     * already. A listener on another thread, for example with {@code @Async}, is not waited for.
      *
      * @param name the name of the election
      * @param term the term
@@ -36,20 +37,21 @@ public sealed interface ElectionEvent {
     record TermEnded(String name, Term term) implements ElectionEvent {}
 
     /**
-     * Somebody asks for the leadership back. Nothing happens by itself, unless the request has a grace period: call
-     * {@link LeaderElection#resign} to comply.
+     * Published when somebody requests that this process give the leadership back. Call {@link LeaderElection#resign}
+     * to comply. Otherwise nothing happens, unless the request has a grace period.
      *
      * @param name the name of the election
      * @param term the term
-     * @param request who asks
+     * @param request the request
      */
     record GiveBackRequested(String name, Term term, RevocationRequest request) implements ElectionEvent {}
 
     /**
-     * This process stands no more, until {@link LeaderElection#join}: its request was refused, or the client is closed.
+     * Published when this process no longer stands, until the next {@link LeaderElection#join}, because its request was
+     * refused or the client is closed.
      *
      * @param name the name of the election
-     * @param why what went wrong, and what to do
+     * @param why what went wrong, and what to do about it
      */
     record Withdrawn(String name, LockException why) implements ElectionEvent {}
 }

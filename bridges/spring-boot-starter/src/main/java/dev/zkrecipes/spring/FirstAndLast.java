@@ -13,13 +13,17 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 
 /**
- * What happens before other beans are made, and after they are destroyed, as Spring makes this one first. An executor
- * whose tasks call methods with {@link WithLock} does not know the client, and has to end before that closes.
+ * Runs what must happen before other beans are created, and after they are destroyed; Spring creates this bean first.
+ * The client is closed here, because an executor whose tasks call methods with {@link WithLock} does not depend on the
+ * client, but has to end before the client closes.
  */
 final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
     private final Deque<Runnable> ends = new ArrayDeque<>();
 
-    /** Also with {@code spring.aop.auto=false}: a method without its lock would be worse than one proxy more. */
+    /**
+     * Registers the creator of proxies even with {@code spring.aop.auto=false}: a method that runs without its lock
+     * would be worse than one more proxy.
+     */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
         beans.addBeanPostProcessor(new BeanPostProcessor() {
@@ -35,7 +39,7 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
         AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
     }
 
-    /** Adds what runs after all other beans are destroyed. What is added last runs first. */
+    /** Adds an action that runs after all other beans have been destroyed. The action added last runs first. */
     void addEnd(Runnable end) {
         ends.push(end);
     }

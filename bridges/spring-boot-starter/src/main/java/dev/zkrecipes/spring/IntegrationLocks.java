@@ -17,12 +17,18 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 import org.springframework.util.ClassUtils;
 
-/** A registry for Spring Integration. It has a mutex for each key: a {@code DistributedLock} from version 7 on. */
+/**
+ * A lock registry for Spring Integration, with a mutex for each key. From version 7 on, its locks are instances of
+ * {@code DistributedLock}.
+ */
 @SuppressWarnings("rawtypes") // generic in Spring Integration 7
 record IntegrationLocks(ZooKeeperClient client) implements RenewableLockRegistry {
     private static final String DISTRIBUTED = "org.springframework.integration.support.locks.DistributedLock";
 
-    /** Throws {@link IllegalArgumentException} if the key is neither a string nor another value with one text. */
+    /**
+     * Returns the mutex of a key. Throws {@link IllegalArgumentException} if the key is not a string or another value
+     * that has the same text in every process.
+     */
     private InterProcessMutex mutex(Object key, @Nullable Duration timeToLive) {
         LockOptions options = LockOptions.defaults().withName("registry");
         return new InterProcessMutex(
@@ -55,13 +61,16 @@ record IntegrationLocks(ZooKeeperClient client) implements RenewableLockRegistry
         return (Lock) proxies.getProxy(loader);
     }
 
-    /** Checks only that this thread holds the lock: the session renews it. */
+    /** Only checks that this thread holds the lock: the session keeps it alive. */
     @Override
     public void renewLock(Object key) {
         renewLock(key, null);
     }
 
-    /** The interface has this method from Spring Integration 7 on. Re-entry sends nothing, nor does its release. */
+    /**
+     * Prolongs the hold of this thread; the interface has this method from Spring Integration 7 on. Neither the
+     * re-entry nor its release sends a request.
+     */
     public void renewLock(Object key, @Nullable Duration timeToLive) {
         InterProcessMutex mutex = mutex(key, null);
         if (mutex.isHeldByCurrentThread()) {

@@ -18,9 +18,9 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
-/** What a method returns whose work goes on when it has returned, so without the method's lock. */
+/** Finds results whose work continues after the method has returned, and therefore without the method's lock. */
 final class LaterWork {
-    /** Those that are there; beside them, all that Spring knows as reactive. */
+    /** The types of such results that are on the class path. All types that Spring knows as reactive count, too. */
     private static final List<Class<?>> TYPES = present(
             "java.util.concurrent.Future",
             "java.util.concurrent.CompletionStage",
@@ -40,7 +40,7 @@ final class LaterWork {
             "kotlinx.coroutines.Job",
             "kotlinx.coroutines.flow.Flow");
 
-    /** Has a body, as {@code ResponseEntity} does. */
+    /** The type of results with a body, such as {@code ResponseEntity}. */
     private static final List<Class<?>> ENTITY = present("org.springframework.http.HttpEntity");
 
     private static final int DEPTH = 4;
@@ -60,7 +60,7 @@ final class LaterWork {
                 || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
     }
 
-    /** The class of a type, and those of its arguments and elements; Object for what is not said. */
+    /** Returns the class of a type and the classes of its arguments and elements; Object for an unspecified one. */
     static Set<Class<?>> partsOf(ResolvableType type) {
         Set<Class<?>> parts = new LinkedHashSet<>();
         collect(type, parts, new HashSet<>());
@@ -69,7 +69,7 @@ final class LaterWork {
 
     private static void collect(ResolvableType type, Set<Class<?>> parts, Set<Type> seen) {
         if (!seen.add(type.getType())) {
-            return; // as of a type that is compared with itself
+            return; // a recursive type, such as Comparable of itself
         }
         parts.add(type.resolve(Object.class));
         if (type.isArray()) {
@@ -80,7 +80,10 @@ final class LaterWork {
         }
     }
 
-    /** What of a result is later work: the result itself or, if its type does not say what it contains, a part. */
+    /**
+     * Returns the later work in a result: the result itself or, if its declared type does not show what it contains, a
+     * part of it.
+     */
     static Optional<Object> in(@Nullable Object result, boolean lookInside) {
         return find(result, lookInside ? DEPTH : 0).findFirst();
     }
@@ -94,7 +97,10 @@ final class LaterWork {
         return depth == 0 ? Stream.empty() : inside(value).flatMap(each -> find(each, depth - 1));
     }
 
-    /** Collections of the JDK only: to look into another may load what it has in a database. */
+    /**
+     * Returns the parts of a value. Looks only into collections of the JDK: iterating over another one may load its
+     * elements from a database.
+     */
     private static Stream<@Nullable Object> inside(Object value) {
         boolean isOfTheJdk = value.getClass().getClassLoader() == null;
         if (value instanceof Optional<?> optional) {

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What is held and waited for in this application, through clients that have this observer. Thread-safe. */
+/** The locks that this application holds and waits for, through clients that have this observer. Thread-safe. */
 final class LocalLocks implements LockObserver {
     private final Set<Local> all = ConcurrentHashMap.newKeySet();
     private final LongSupplier nanoTime;
@@ -21,7 +21,7 @@ final class LocalLocks implements LockObserver {
         this.nanoTime = nanoTime;
     }
 
-    /** A lock that has been held or waited for so long, and the thread that asked for it. */
+    /** A lock, the thread that requested it, and how long it has been held or waited for. */
     record Lock(String path, @Nullable String name, String kind, String thread, double seconds) {}
 
     @Override
@@ -31,12 +31,12 @@ final class LocalLocks implements LockObserver {
         return begun;
     }
 
-    /** Those that last longest first. */
+    /** Returns the held locks, those held longest first. */
     List<Lock> held() {
         return show(true);
     }
 
-    /** Those that last longest first. */
+    /** Returns the locks that are waited for, the longest waits first. */
     List<Lock> waiting() {
         return show(false);
     }

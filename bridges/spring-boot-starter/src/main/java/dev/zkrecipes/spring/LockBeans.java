@@ -32,7 +32,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.integration.support.locks.LockRegistry;
 
-/** What there is only if {@code zkrecipes.enabled} is true: the client, and what stands on it. */
+/**
+ * The beans that exist only if {@code zkrecipes.enabled} is true, as by default: the client, and the beans that use it.
+ */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "zkrecipes.enabled", matchIfMissing = true)
 @Import({ElectionBeans.class, ElectionBeans.Registrar.class, LocksEndpoint.class})
@@ -69,7 +71,10 @@ final class LockBeans {
         return client;
     }
 
-    /** ZooKeeper's client writes fifteen lines when it starts. If the application has set its level, that counts. */
+    /**
+     * Sets the log level of ZooKeeper's client to WARN, because it writes fifteen lines when it starts. A level set by
+     * the application takes precedence.
+     */
     private static void quieten(LoggingSystem logs) {
         LoggerConfiguration client = logs.getLoggerConfiguration(ZOOKEEPER);
         if (client == null || client.getConfiguredLevel() == null) {

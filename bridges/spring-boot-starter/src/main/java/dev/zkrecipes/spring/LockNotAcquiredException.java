@@ -8,11 +8,12 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.ResponseStatus;
 
 /**
- * A method with {@link WithLock} was not run: it did not get its lock in time, or while the application stopped. The
- * message names who holds the lock, if that is known.
+ * Thrown if a method with {@link WithLock} was not run because its lock was not acquired in time, the thread was
+ * interrupted while it waited, or the application is stopping. The message names the holders of the lock, if they are
+ * known.
  *
- * <p>Spring MVC and WebFlux answer with the status 409 (conflict) and, as Spring Boot is set by default, without the
- * message. An {@code @ExceptionHandler} of the application comes first and may answer otherwise.
+ * <p>Spring MVC and WebFlux answer with the status 409 (conflict) and, with the default settings of Spring Boot,
+ * without the message. An {@code @ExceptionHandler} of the application takes precedence and may answer otherwise.
  */
 @ResponseStatus(HttpStatus.CONFLICT)
 public final class LockNotAcquiredException extends LockException {

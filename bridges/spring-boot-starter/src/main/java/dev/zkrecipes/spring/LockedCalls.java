@@ -26,8 +26,8 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Runs annotated methods under their locks.
  *
- * <p>When the context closes this stops first, before the web server: calls that wait end at once, and those that come
- * get a free lock or none, so that nothing holds up what is under way. The client is closed last, with the beans.
+ * <p>When the context closes, this bean stops first, before the web server: waiting calls end at once, and new calls
+ * get a free lock or none, so that nothing delays the calls in progress. The client is closed last, after all beans.
  */
 final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
     private static final int MOST_HOLDERS = 5;
@@ -35,7 +35,7 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
     private final ZooKeeperClient client;
     private final Duration waitAtMost;
     private final Set<CallHold> holds = ConcurrentHashMap.newKeySet();
-    /** Who waits. A thread that is told to stop is no longer in it. */
+    /** The threads that wait for a lock. A thread that has been told to stop is removed. */
     private final Set<Thread> waiting = new HashSet<>();
 
     private boolean stopped;
@@ -45,7 +45,7 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
         this.waitAtMost = waitAtMost;
     }
 
-    /** The paths of those that are SUSPENDED. */
+    /** Returns the paths of the held locks whose leases are SUSPENDED. */
     Stream<String> suspended() {
         return holds.stream()
                 .map(CallHold::lease)
@@ -75,7 +75,10 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
         }
     }
 
-    /** Who holds it, as {@code zklock} says it. Nobody waits for that at the end of the application. */
+    /**
+     * Describes who holds the lock, in the words of {@code zklock}. Does not ask ZooKeeper while the application is
+     * stopping.
+     */
     private String state(InterProcessLock busy) {
         try {
             List<Participant> all = isRunning() ? busy.participants() : List.of();
@@ -89,7 +92,7 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (LockException e) {
-            // what counts is that the method was not run
+            // the caller only needs to know that the method was not run
         }
         return "stayed busy";
     }
@@ -132,12 +135,12 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
         }
     }
 
-    /** Whether the thread may wait. */
+    /** Returns whether the thread may wait, and records that it does. */
     private synchronized boolean begin() {
         return !stopped && waiting.add(Thread.currentThread());
     }
 
-    /** Whether the thread was told to wait no longer. */
+    /** Returns whether the waiting thread was told to stop waiting. */
     private synchronized boolean end() {
         return !waiting.remove(Thread.currentThread());
     }

@@ -39,7 +39,9 @@ import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.util.Assert;
 
-/** A method with {@link WithLock}, checked and read once: the parts of its path, and what its annotation says. */
+/**
+ * A method with {@link WithLock}, checked and parsed once: the parts of its path, and the settings of its annotation.
+ */
 record LockedMethod(
         String name,
         Method method,
@@ -53,7 +55,7 @@ record LockedMethod(
     private static final TemplateParserContext BRACES = new TemplateParserContext("{", "}");
     private static final Pattern VARIABLE = Pattern.compile("#[\\p{L}\\d_$]+");
 
-    /** Also where an expression makes text of a value, as in {@code #shop + '-' + #day}. */
+    /** Converts values to text as lock names require, also inside expressions such as {@code #shop + '-' + #day}. */
     private static final TypeConverter TEXTS = new StandardTypeConverter() {
         @Override
         public @Nullable Object convertValue(@Nullable Object value, @Nullable TypeDescriptor from, TypeDescriptor to) {
@@ -63,7 +65,7 @@ record LockedMethod(
         }
     };
 
-    /** Reads a method of a bean; throws {@link IllegalStateException} if it can never do what its annotation says. */
+    /** Parses a method of a bean. Throws {@link IllegalStateException} if it can never do what its annotation says. */
     static LockedMethod of(Method method, Class<?> bean, WithLock annotation, UnaryOperator<String> placeholders) {
         Class<?> owner = Proxy.isProxyClass(bean) ? method.getDeclaringClass() : bean;
         String name = owner.getSimpleName() + "." + method.getName();
@@ -104,7 +106,10 @@ record LockedMethod(
                 + " and the lock is released: return the result itself, or use acquireAsync()";
     }
 
-    /** Refuses what is no argument, or is one whose type never has a name; what else has none is seen at the call. */
+    /**
+     * Refuses variables that are not arguments, and arguments whose type never has a usable text. Values without one
+     * are refused at the call.
+     */
     private static void requireNames(Method method, Class<?> owner, List<Expression> path) {
         String[] names = NAMES.getParameterNames(method);
         Set<String> known = new TreeSet<>(List.of("#root", "#this"));
@@ -139,7 +144,10 @@ record LockedMethod(
         return wait;
     }
 
-    /** Meters and logs know the lock by the method: there are few methods, and many paths. */
+    /**
+     * Returns the options of the lock. Meters and logs identify the lock by the method, because there are few methods
+     * and many paths.
+     */
     private static LockOptions options(String name, String holdAtMost) {
         LockOptions named = LockOptions.defaults().withName(LockNames.meterNameOf(name));
         return holdAtMost.isEmpty() ? named : named.withHoldAtMost(DurationStyle.detectAndParse(holdAtMost));
@@ -149,7 +157,7 @@ record LockedMethod(
         return List.of(method.getParameterTypes()).contains(Lease.class);
     }
 
-    /** In place of whatever the caller has passed. */
+    /** Replaces whatever the caller has passed as an argument of the type Lease. */
     void passLease(MethodInvocation call, Lease lease) {
         for (int i = 0; i < method.getParameterCount(); i++) {
             if (method.getParameterTypes()[i] == Lease.class) {
@@ -177,7 +185,7 @@ record LockedMethod(
         return parts;
     }
 
-    /** The path for a call; throws {@link IllegalArgumentException} if a value has no place in it. */
+    /** Returns the path for a call. Throws {@link IllegalArgumentException} if a value cannot be part of a path. */
     String path(MethodInvocation call) {
         StandardEvaluationContext values =
                 new MethodBasedEvaluationContext(call.getThis(), method, call.getArguments(), NAMES);
@@ -189,7 +197,10 @@ record LockedMethod(
         return text.toString();
     }
 
-    /** Part of one name, never more: a slash would lead to another path, and so would nothing. */
+    /**
+     * Returns the text of one part of the path. It must not be empty or contain a slash, which would lead to another
+     * path.
+     */
     private String segment(Expression part, EvaluationContext values) {
         String of = "@WithLock of " + name + ": {" + part.getExpressionString() + "}";
         String text;
@@ -206,7 +217,7 @@ record LockedMethod(
         return text;
     }
 
-    /** Throws {@link IllegalStateException} if the work of a call goes on without the lock. */
+    /** Throws {@link IllegalStateException} if the work of a call continues without the lock. */
     void requireEnded(@Nullable Object result) {
         LaterWork.in(result, looksInside).ifPresent(later -> {
             throw new IllegalStateException("@WithLock of " + name + ": " + goesOn(later.getClass())
@@ -214,7 +225,7 @@ record LockedMethod(
         });
     }
 
-    /** What a call returns that is skipped. */
+    /** Returns the result of a skipped call. */
     @Nullable
     Object skipped() {
         return method.getReturnType() == Optional.class ? Optional.empty() : null;

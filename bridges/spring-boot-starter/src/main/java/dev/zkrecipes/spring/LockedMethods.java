@@ -21,7 +21,7 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Finds the methods with {@link WithLock}, as beans are made, and refuses those that cannot work. */
+/** Finds the methods with {@link WithLock} while beans are created, and refuses those that cannot work. */
 final class LockedMethods extends StaticMethodMatcherPointcut {
     private static final List<String> PAST_THE_PROXY = List.of(
             "jakarta.annotation.PostConstruct",
@@ -50,7 +50,10 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
         return true;
     }
 
-    /** Fails if Spring calls an annotated method of the bean before there is a proxy, or past it: without the lock. */
+    /**
+     * Throws if Spring calls an annotated method of the bean before the proxy exists, or past it, and so without the
+     * lock.
+     */
     static void requireNonePastTheProxy(Class<?> bean) {
         ReflectionUtils.doWithMethods(
                 bean,
@@ -77,12 +80,18 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
         return Objects.requireNonNull(known.get(new MethodClassKey(called(method, owner), owner)));
     }
 
-    /** The bean's own method; for the proxy that stands for a repository, whose methods are final, the interface's. */
+    /**
+     * Returns the bean's own method. For a bean that is a JDK proxy itself, such as a repository, returns the
+     * interface's method, because the methods of the proxy are final.
+     */
     private static Method called(Method method, Class<?> owner) {
         return Proxy.isProxyClass(owner) ? method : AopUtils.getMostSpecificMethod(method, owner);
     }
 
-    /** The method's, or that of an interface of the bean which the class that has the method does not implement. */
+    /**
+     * Returns the annotation of the method, or that of an interface which the bean implements but the class that
+     * declares the method does not; null if there is none.
+     */
     private static @Nullable WithLock annotation(Method called, Class<?> owner) {
         WithLock own = AnnotatedElementUtils.findMergedAnnotation(called, WithLock.class);
         if (own != null || called.getDeclaringClass() == owner) {

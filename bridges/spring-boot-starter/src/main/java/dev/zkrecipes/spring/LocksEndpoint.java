@@ -15,13 +15,13 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * The actuator's endpoint {@code locks}: what this application holds and waits for. Health shows a part of it. Without
- * an actuator nobody takes it for an endpoint.
+ * The actuator endpoint {@code locks}: the locks that this application holds and waits for. Health shows a part of it.
+ * Without the actuator, this is an ordinary bean.
  */
 @Endpoint(id = "locks")
 record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls, ElectionBeans elections) {
 
-    /** Those that have lasted longest come first. */
+    /** The content of the endpoint. The locks that have been held or waited for longest come first. */
     record Shown(
             ConnectionState connection,
             String owner,
@@ -58,7 +58,7 @@ record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls
         return details;
     }
 
-    /** Why the client is closed. */
+    /** Returns why the client is closed. */
     private String end() {
         try {
             var unused = client.awaitConnected(Duration.ZERO);
@@ -70,7 +70,10 @@ record LocksEndpoint(ZooKeeperClient client, LocalLocks locks, LockedCalls calls
         return "closed";
     }
 
-    /** Without a connection every lease is SUSPENDED; with one, only those of annotated methods are known. */
+    /**
+     * Returns the paths of suspended locks. Without a connection every lease is SUSPENDED. With a connection, only the
+     * leases of annotated methods are known.
+     */
     private List<String> suspended() {
         Stream<String> paths =
                 isUp() ? calls.suspended() : locks.held().stream().map(LocalLocks.Lock::path);

@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Explains a start that failed for want of a property. Boot itself explains those that are there and wrong. */
+/** Explains a start that failed because a property is missing. Boot itself explains properties with wrong values. */
 final class MissingPropertyAnalyzer extends AbstractFailureAnalyzer<InvalidConfigurationPropertyValueException> {
 
     @Override

@@ -41,7 +41,7 @@ final class TlsFiles {
 
     private TlsFiles() throws IOException {}
 
-    /** Whether a bundle decides the value of this setting of ZooKeeper's client. */
+    /** Whether a bundle determines the value of this setting of ZooKeeper's client. */
     static boolean sets(String property) {
         return property.matches("zookeeper[.](client[.]secure|"
                 + "ssl[.](keyStore|trustStore|context|protocol|enabledProtocols|ciphersuites).*)");
@@ -81,7 +81,10 @@ final class TlsFiles {
         config.setProperty("zookeeper.ssl." + name, StringUtils.hasLength(value) ? value : null);
     }
 
-    /** Boot's thread that watches the files of bundles would end with an exception. */
+    /**
+     * Writes a reloaded bundle. Throws nothing, because an exception would end Boot's thread that watches the files of
+     * bundles.
+     */
     private void update(SslBundle bundle) {
         try {
             write(bundle);
@@ -123,7 +126,7 @@ final class TlsFiles {
         return made;
     }
 
-    /** Replaces the file at once: a client that connects meanwhile reads either the old file or the new one. */
+    /** Replaces the file atomically: a client that connects meanwhile reads either the old file or the new one. */
     private void store(KeyStore made, String name) throws IOException, GeneralSecurityException {
         Path file = Files.createTempFile(folder, name, null);
         try (OutputStream out = Files.newOutputStream(file)) {

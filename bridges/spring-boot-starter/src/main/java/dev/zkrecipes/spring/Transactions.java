@@ -12,16 +12,16 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * What locks have to do with transactions. A lock that is acquired within one is kept until it is over: earlier, nobody
- * else sees what it wrote. And no transaction is committed whose lock is lost: neither one that is acquired within, nor
- * that of an annotated method in which the transaction runs. To see the latter, this is a listener of every transaction
- * manager. The manager calls it after everything else that precedes a commit.
+ * Ties locks to transactions. A lock acquired within a transaction is kept until the transaction has ended, because
+ * nobody else sees what it wrote before that. A transaction is not committed if a lock acquired within it is lost, or
+ * if the lock of an annotated method in which it runs is lost. For the latter, this class is a listener of every
+ * transaction manager. The manager calls it after everything else that precedes a commit.
  *
  * <p>The JVM cannot load this class without Spring's transactions: see {@link CallHold#HAS_TRANSACTIONS}.
  */
 final class Transactions implements BeanPostProcessor, TransactionExecutionListener {
 
-    /** Whether the thread's transaction closes the hold; false if it has none. */
+    /** Makes the thread's transaction close the hold. Returns false if the thread has no transaction. */
     static boolean closes(CallHold hold) {
         if (!TransactionSynchronizationManager.isSynchronizationActive()) {
             return false;

@@ -21,10 +21,11 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.Assert;
 
 /**
- * Makes a {@link ZooKeeperClient} of the properties {@code zkrecipes.*}, unless the application has one, and what
- * stands on it: methods with {@link WithLock}, elections, meters, health, the endpoint {@code locks}, a {@code
- * LockRegistry} for Spring Integration, a {@code LockProvider} for ShedLock. Beans of the type {@link LockObserver}
- * observe the client; those of the type {@code Consumer<ZooKeeperClientBuilder>} may set what no property does.
+ * Configures a {@link ZooKeeperClient} from the properties {@code zkrecipes.*}, unless the application has one, and the
+ * features that use it: methods with {@link WithLock}, elections, meters, health, the endpoint {@code locks}, a
+ * {@code LockRegistry} for Spring Integration, and a {@code LockProvider} for ShedLock. Beans of the type
+ * {@link LockObserver} observe the client; beans of the type {@code Consumer<ZooKeeperClientBuilder>} may change
+ * settings that have no property.
  */
 @AutoConfiguration(
         afterName = {
@@ -38,7 +39,7 @@ import org.springframework.util.Assert;
 public final class ZkRecipesAutoConfiguration {
     ZkRecipesAutoConfiguration() {}
 
-    /** It is made before all other beans, and so must not bring the client with it. */
+    /** Returns the advisor, which is created before all other beans. So it must not depend on the client directly. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static DefaultPointcutAdvisor zkrecipesAdvisor(Environment environment, ObjectProvider<AnnotatedCalls> calls) {

@@ -26,23 +26,23 @@ import org.springframework.core.io.support.PropertiesLoaderUtils;
 import org.springframework.util.Assert;
 
 /**
- * The settings of the client. Secrets stand in files, which are named here. A property that is not among these fails
- * the start.
+ * The settings of the client. Secrets are kept in files, which are named here. An unknown property makes the start
+ * fail.
  *
- * @param enabled Whether there are a client and locks.
- * @param ifDisabled What methods with @WithLock do if not: their calls fail (refuse), or run without locks (run).
+ * @param enabled Whether the client and the locks exist.
+ * @param ifDisabled What calls of @WithLock methods do if enabled is false: fail (refuse) or run without locks (run).
  * @param connectString The servers: host:port[,host:port]...[/chroot].
- * @param sessionTimeout How long the servers keep the locks of a process that died.
+ * @param sessionTimeout How long the servers keep the locks of a process that has died.
  * @param closeTimeout How long the end of the application waits for annotated methods, jobs and elections.
- * @param namespace A path under which all locks of this application are.
+ * @param namespace A path below which all locks of this application are created.
  * @param label What others see as the owner of this application's locks; by default the process id and the host.
  * @param authFile A file of credentials, SCHEME:ID per line, such as digest:user:password.
- * @param acl Who may use the locks: anybody (open), or only who has the same credentials (creator).
+ * @param acl Who may use the locks: anybody (open), or only clients with the same credentials (creator).
  * @param clientConfig A properties file of ZooKeeper's client (zookeeper.*), for TLS and SASL.
  * @param ssl TLS to the servers.
- * @param waitAtMost How long methods with @WithLock wait that name no time.
- * @param slowAfter After what time a request that still waits is logged as slow; not at all by default.
- * @param observers who is told of requests for locks
+ * @param waitAtMost How long methods with @WithLock wait for their lock if they do not specify a time.
+ * @param slowAfter How long a request may wait before it is logged as slow; by default, none is logged.
+ * @param observers which observers are notified of requests for locks
  * @param elections The elections in which the application stands, by their names.
  */
 @ConfigurationProperties(prefix = "zkrecipes", ignoreUnknownFields = false)
@@ -67,7 +67,7 @@ record ZkRecipesProperties(
     enum Rights {
         /** Anybody. */
         OPEN,
-        /** Who has the credentials with which the path was created. */
+        /** Only clients with the credentials with which the path was created. */
         CREATOR
     }
 
@@ -86,7 +86,7 @@ record ZkRecipesProperties(
     record Election(@Nullable String path) {}
 
     /**
-     * Who is told of requests for locks.
+     * Which observers are notified of requests for locks.
      *
      * @param metrics Whether locks have meters in the MeterRegistry.
      * @param observations Whether locks are observed in the ObservationRegistry, for traces.
@@ -101,7 +101,10 @@ record ZkRecipesProperties(
         return require("connect-string", connectString, "it names the servers: zk1:2181,zk2:2181,zk3:2181");
     }
 
-    /** Throws what Boot explains by the property's name and its place, if a property is wrong. */
+    /**
+     * Applies the properties to a builder. If a value is wrong, throws an exception that Boot explains with the name
+     * and the origin of the property.
+     */
     void set(ZooKeeperClientBuilder builder, String servers, boolean isCustomized) {
         check("connect-string", servers, builder::connectString);
         check("session-timeout", sessionTimeout, builder::sessionTimeout);
@@ -120,7 +123,7 @@ record ZkRecipesProperties(
         });
     }
 
-    /** Sets ZooKeeper's own settings, which come from a file and from an SSL bundle. */
+    /** Applies ZooKeeper's own settings, which come from a file and from an SSL bundle. */
     void setConfig(ZooKeeperClientBuilder builder, SslBundles bundles, FirstAndLast last) {
         ZKClientConfig config = new ZKClientConfig();
         check("client-config", clientConfig, file -> {
@@ -133,7 +136,7 @@ record ZkRecipesProperties(
         });
     }
 
-    /** A property that has to be there. */
+    /** Returns the value of a required property. Throws if it is missing or blank. */
     static String require(String name, @Nullable String value, String what) {
         if (value == null || value.isBlank()) {
             throw new InvalidConfigurationPropertyValueException("zkrecipes." + name, null, what + ", and is not set");
@@ -141,7 +144,10 @@ record ZkRecipesProperties(
         return value;
     }
 
-    /** Sets a property that is given. */
+    /**
+     * Passes the value of a property to a setter, if there is a value. Throws an exception that names the property if
+     * the setter fails.
+     */
     static <T> void check(String name, @Nullable T value, Setter<T> setter) {
         try {
             if (value != null) {
@@ -158,7 +164,9 @@ record ZkRecipesProperties(
         void set(T value) throws IOException, GeneralSecurityException;
     }
 
-    /** The form of zklock's --auth-file. What stands in the file is never shown. */
+    /**
+     * Adds the credentials of a file, which has the format of zklock's --auth-file. Messages never show its content.
+     */
     private static void addCredentials(Path file, ZooKeeperClientBuilder builder) throws IOException {
         List<String> lines = Files.readAllLines(file).stream()
                 .map(String::strip)

@@ -7,7 +7,7 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 
 /**
  * The address of the servers. A bean of this type replaces the property {@code zkrecipes.connect-string}. Spring Boot
- * makes such a bean for a server that it has started with Testcontainers or Docker Compose.
+ * creates such a bean for a server that it has started with Testcontainers or Docker Compose.
  */
 public interface ZooKeeperConnectionDetails extends ConnectionDetails {
 

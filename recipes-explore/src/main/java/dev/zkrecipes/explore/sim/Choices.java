@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 /**
  * Decides everything that a simulated run leaves open: how long a message takes, whether a fault strikes now, what a
  * client does next. A run is a function of these answers. So the same answers replay a run, and fewer or smaller
- * answers make a simpler run. Zero is always the plain answer: no fault, the shortest way.
+ * answers make a simpler run. Zero is always the plain answer: no fault, the shortest delay.
  *
  * <p>Not thread-safe.
  */
@@ -40,7 +40,7 @@ public final class Choices {
     /**
      * {@return a source that repeats answers; after the last of them, all answers are zero}
      *
-     * @param answers the answers that another run has {@link #taken()}, or a simplified form of them
+     * @param answers the {@link #taken()} answers of another run, or a simplified form of them
      */
     public static Choices replay(int[] answers) {
         return new Choices(
@@ -66,15 +66,15 @@ public final class Choices {
     /**
      * {@return whether an optional event happens}
      *
-     * @param perMille how often it happens, in a thousand times
+     * @param perMille how many times out of a thousand the event happens
      */
     public boolean chance(int perMille) {
         return (replays ? replayed() : took(random.nextInt(1000) < perMille ? 1 : 0)) != 0;
     }
 
     /**
-     * {@return one of several numbers, of which small ones are far more likely: half of the answers are below a
-     * sixteenth of the bound}
+     * {@return one of several numbers, of which small ones are far more likely: more than half of the answers are below
+     * a sixteenth of the bound}
      *
      * @param bound the number of possible answers, at least 16
      */

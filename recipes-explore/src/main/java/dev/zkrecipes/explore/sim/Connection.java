@@ -9,16 +9,16 @@ import java.util.Deque;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * A connection between a client and a server. Messages arrive in order, after a while. When the connection breaks,
- * some messages on their way to the server may still arrive, but nothing more comes back. A thread of the server may
- * be holding one more write, which it passes on much later.
+ * A connection between a client and a server. Messages arrive in order, after a delay. When the connection breaks, some
+ * of the messages in transit to the server may still arrive, but nothing more comes back. A server thread may be
+ * holding one more write, which it passes on much later.
  */
 final class Connection {
     private final Simulation simulation;
     private final SimulatedSession client;
     private final SimulatedServer server;
-    private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>(); // at the server, in order
-    private final Deque<Sent> writes = new ArrayDeque<>(); // those that have not arrived yet
+    private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>(); // requests at the server, in order
+    private final Deque<Sent> writes = new ArrayDeque<>(); // writes that have not arrived yet
     private long session;
     private boolean openAtClient = true;
     private boolean openAtServer = true;
@@ -26,7 +26,7 @@ final class Connection {
     private long lastToClient; // arrival of the latest message to the client
     private long sent;
     private long arrived;
-    private long last = Long.MAX_VALUE; // messages from this number on do not arrive
+    private long last = Long.MAX_VALUE; // messages with this number or a higher one do not arrive
     private long stalledUntil;
     private Duration heldBack = Duration.ZERO;
 
@@ -111,7 +111,7 @@ final class Connection {
             }
             unanswered.remove();
             if (next.isRefusedAs(Code.SESSIONMOVED)) {
-                closeByServer(); // no answer: the client comes back, to the right server or with a new claim
+                closeByServer(); // no answer: the client reconnects, to the right server or with a new claim
                 return;
             }
             long zxid = server.lastZxid();
@@ -138,19 +138,18 @@ final class Connection {
     // ---- Ends.
 
     /**
-     * If the connection breaks, a thread of the server holds back the first write that has not arrived, for this
-     * time.
+     * Makes a server thread hold back the first write that has not arrived, for this time, if the connection breaks.
      */
     void holdBack(Duration time) {
         heldBack = time;
     }
 
-    /** Nothing arrives for a while, on either side, and neither side knows why. */
+    /** Lets nothing arrive for a while, on either side. Neither side is notified. */
     void stall(Duration time) {
         stalledUntil = Math.max(stalledUntil, simulation.now() + time.toNanos());
     }
 
-    /** The client's side is gone. Some of the messages under way still reach the server. */
+    /** Closes the client's side. Some of the messages in transit still reach the server. */
     void closeByClient() {
         if (openAtClient) {
             openAtClient = false;
@@ -172,14 +171,14 @@ final class Connection {
         simulation.plan(simulation.now() + heldBack.toNanos(), () -> server.toLeader(() -> leaderTakes(write)));
     }
 
-    /** The client is done, and its last message says so. */
+    /** Closes the client's side after the client has sent its last message, which closes the session. */
     void closeAfterwards() {
         openAtClient = false;
         toServer(() -> {});
         simulation.plan(lastToServer + Duration.ofSeconds(1).toNanos(), this::endAtServer);
     }
 
-    /** The server closes the connection. The client notices when it next reads. */
+    /** Closes the connection from the server's side. The client notices when it next reads. */
     void closeByServer() {
         if (openAtServer) {
             toClient(client::onClosed);

@@ -15,28 +15,28 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A transaction that the leader is making. Its operations are tried one after the other on the tree that all earlier
- * transactions will leave.
+ * A transaction that the leader is preparing. Its operations are applied one after the other to the tree as all earlier
+ * transactions will leave it.
  */
 final class Draft {
-    private final NodeTree base; // as all earlier transactions will leave it
+    private final NodeTree base; // the tree as all earlier transactions will leave it
     private final long zxid;
     private final long session;
     private final long millis;
     private final Function<String, Integer> firstNumber;
     private final List<Change> changes = new ArrayList<>();
-    private Map<String, TreeNode> nodes; // those of the base, copied before the first change
+    private Map<String, TreeNode> nodes; // the nodes of the base, copied before the first change
     private String created = ""; // the node that was created last
 
     /** What happened to a node. */
     record Change(String path, Kind kind) {}
 
-    /** The kinds of changes that watches hear of. */
+    /** The kinds of changes for which watches fire. */
     enum Kind {
         CREATED,
         CHANGED,
         DELETED,
-        /** The node was deleted after somebody had taken away the right to read it, so no watch hears of it. */
+        /** The node was deleted after the right to read it had been revoked, so no client is notified. */
         DELETED_UNTOLD;
 
         boolean isDeletion() {
@@ -47,7 +47,7 @@ final class Draft {
     /**
      * Begins a transaction.
      *
-     * @param firstNumber the number with which the counter of a new node begins
+     * @param firstNumber returns the first number of a new node's counter
      */
     Draft(NodeTree base, long zxid, long session, long nanos, Function<String, Integer> firstNumber) {
         this.firstNumber = firstNumber;
@@ -146,8 +146,8 @@ final class Draft {
     }
 
     /**
-     * Deletes an empty node and creates it again with the same data and ACL, and with a counter that is one behind:
-     * one more create below it, and the numbers go on as if nothing had happened.
+     * Deletes an empty node and creates it again with the same data and ACL, and with a counter that is one behind.
+     * After one more create below it, the numbers continue as if nothing had happened.
      */
     Code makeAnew(String path) {
         TreeNode old = nodes.get(path);
@@ -164,7 +164,7 @@ final class Draft {
         return "0".repeat(10 - plain.length()) + plain;
     }
 
-    /** Deletes a node that nobody may read any more, so that no watch reports the deletion. */
+    /** Deletes a node that nobody may read any more, so no watch reports the deletion. */
     Code deleteUntold(String path) {
         Code code = delete(path, -1);
         if (code == Code.OK) {

@@ -10,9 +10,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One term of a leader. The leader takes writes in order, and tries each on the tree that the writes before it will
- * leave. It commits them in order, when a quorum has them on disk. After its term no server listens to it, but it
- * does not know that at once.
+ * One term of a leader. The leader takes writes in order, and applies each to the tree as the writes before it will
+ * leave it. It commits them in order, when a quorum has them on disk. After its term no server listens to it, but it
+ * does not notice at once.
  */
 final class Leader {
     private final SimulatedZooKeeper ensemble;
@@ -20,12 +20,12 @@ final class Leader {
     private final SimulatedServer server;
     private final SessionTracker sessions;
     private final Deque<Proposal> proposals = new ArrayDeque<>();
-    private NodeTree newest; // after all proposals
+    private NodeTree newest; // the tree after all proposals
     private long lastZxid;
     private long lastAck; // when the latest proposal is on the disks of a quorum
     private long nextPing;
 
-    /** A transaction that is not committed yet, and the request that it answers; null if no client requested it. */
+    /** A proposed transaction, and the request that it answers, which is null if no client requested it. */
     record Proposal(
             Transaction transaction,
             @Nullable SentRequest<?> request,
@@ -54,8 +54,8 @@ final class Leader {
     }
 
     /**
-     * When the leader next pings its followers: every half tick, but occasionally a little late. A delay shifts all
-     * later pings, too.
+     * Returns the time at which the leader next pings its followers. It pings every half tick, but occasionally a
+     * little late. A delay shifts all later pings, too.
      */
     long nextPing() {
         long half = ensemble.tick() / 2;
@@ -71,7 +71,7 @@ final class Leader {
         return ensemble.leader() == this;
     }
 
-    /** Takes a request that came through a server. */
+    /** Takes a request that a server has forwarded. */
     void take(SentRequest<?> request, Connection origin) {
         long session = origin.session();
         Code code = sessions.check(session, origin.server().id());
@@ -87,7 +87,9 @@ final class Leader {
         }
     }
 
-    /** Takes a write that no client of the engine requested. {@code ends} is the session that it ends; 0 if none. */
+    /**
+     * Takes a write that no client of the engine requested. {@code ends} is the session that the write ends; 0 if none.
+     */
     void take(long session, SentRequest.Write<?> write, long ends) {
         propose(new Proposal(Transaction.of(draft(session), write, ends), null, null));
     }
@@ -103,7 +105,7 @@ final class Leader {
                 session);
     }
 
-    /** Ends a session as if its time-out had passed. */
+    /** Ends a session as if its time-out had elapsed. */
     void expire(long session) {
         if (sessions.startEnding(session)) {
             end(session);
@@ -127,7 +129,7 @@ final class Leader {
         }
     }
 
-    /** There is a quorum again: commits what could not be committed meanwhile. */
+    /** Called when there is a quorum again: commits the proposals that could not be committed meanwhile. */
     void commitAll() {
         while (isInOffice() && ensemble.hasQuorum() && !proposals.isEmpty()) {
             commit(proposals.remove());

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 public final class NodeTree {
     private final Map<String, TreeNode> nodes;
 
-    /** Takes over the map, which must not change any more. */
+    /** Takes ownership of the map, which must not change any more. */
     NodeTree(Map<String, TreeNode> nodes) {
         this.nodes = nodes;
     }
 
-    /** A tree with the root only. */
+    /** Returns a tree with only the root. */
     static NodeTree empty() {
         return new NodeTree(Map.of("/", TreeNode.made(new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, 0, false, 0, 0)));
     }

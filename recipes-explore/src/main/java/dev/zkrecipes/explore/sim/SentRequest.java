@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** A request on its way through one connection: a write for the leader, or a read for the server at the other end. */
+/** A request sent through one connection: a write for the leader, or a read for the server at the other end. */
 final class SentRequest<T> {
     private final String what;
     private final @Nullable Write<T> write;
@@ -26,14 +26,14 @@ final class SentRequest<T> {
         Answer<T> apply(Draft draft);
     }
 
-    /** A read that a server answers alone, from what it has applied. */
+    /** A read that a server answers by itself, from the transactions that it has applied. */
     @FunctionalInterface
     interface Read<T> {
         Answer<T> apply(SimulatedServer server, Connection connection);
     }
 
     /**
-     * Makes a request.
+     * Creates a request.
      *
      * @param hearing gets the answer first, on the handle's own thread
      * @param reply gets the answer on the engine thread; null if the request is not one of the engine's
@@ -63,12 +63,12 @@ final class SentRequest<T> {
         return new SentRequest<>(what, null, read, hearing, reply);
     }
 
-    /** A write that the handle makes by itself. */
+    /** Returns a write that the handle sends on its own behalf. */
     static <T> SentRequest<T> ownWrite(String what, Write<T> write, Consumer<Answer<T>> hearing) {
         return new SentRequest<>(what, write, null, hearing, null);
     }
 
-    /** A read that the handle makes by itself. */
+    /** Returns a read that the handle sends on its own behalf. */
     static <T> SentRequest<T> ownRead(String what, Read<T> read, Consumer<Answer<T>> hearing) {
         return new SentRequest<>(what, null, read, hearing, null);
     }
@@ -110,12 +110,12 @@ final class SentRequest<T> {
         return Transaction.of(draft, write, endsSession ? session : 0);
     }
 
-    @SuppressWarnings("unchecked") // the answer that this request's own write made, or a failure
+    @SuppressWarnings("unchecked") // the answer from this request's own write, or a failure
     void answerWith(Answer<?> made) {
         answer = (Answer<T>) made;
     }
 
-    /** The answer of the server has arrived. */
+    /** Passes the server's answer on, which has arrived at the client. */
     void arrive(Executor engine) {
         Answer<T> made = answer;
         if (made != null) {
@@ -123,7 +123,7 @@ final class SentRequest<T> {
         }
     }
 
-    /** No answer will come. The server may carry the request out all the same. */
+    /** Fails the request, because no answer will come. The server may carry it out all the same. */
     void fail(Code code, Executor engine) {
         tell(Answer.failed(code), engine);
     }

@@ -12,8 +12,8 @@ import org.apache.zookeeper.KeeperException.Code;
 
 /**
  * The leader's clocks for all sessions. Only reports of followers advance a clock: a follower reports pings and other
- * traffic when the leader pings it, every half tick. Writes that a follower forwards do not advance it. A session
- * ends at the first tick after its time-out has passed.
+ * traffic when the leader pings it, every half tick. Writes that a follower forwards do not advance it. A session ends
+ * at the first tick after its time-out has elapsed.
  */
 final class SessionTracker {
     private final Simulation simulation;
@@ -26,7 +26,7 @@ final class SessionTracker {
         private final long timeout;
         private int owner; // the server to which the session is connected
         private long expiresAt;
-        private boolean ending; // the transaction that ends it is under way
+        private boolean ending; // the transaction that ends the session is pending
 
         Clock(long timeout, int owner) {
             this.timeout = timeout;
@@ -83,7 +83,7 @@ final class SessionTracker {
         return true;
     }
 
-    /** Whether a request of the session may come through that server. */
+    /** Returns OK if requests of the session may come through that server; otherwise the reason why not. */
     Code check(long session, int server) {
         Clock clock = clocks.get(session);
         if (clock == null || clock.ending) {
@@ -92,7 +92,7 @@ final class SessionTracker {
         return clock.owner == server ? Code.OK : Code.SESSIONMOVED;
     }
 
-    /** Begins to end a session, from which no more requests are taken. Returns whether it was alive. */
+    /** Begins to end a session, whose requests are refused from then on. Returns whether it was alive. */
     boolean startEnding(long session) {
         Clock clock = clocks.get(session);
         if (clock == null || clock.ending) {
@@ -106,7 +106,7 @@ final class SessionTracker {
         clocks.remove(session);
     }
 
-    /** Another leader takes over the sessions. Each session has its whole time-out again. */
+    /** Takes over the sessions of the previous leader. The time-out of each session starts again. */
     void goOnFrom(SessionTracker old) {
         List<Long> sessions = new ArrayList<>(old.clocks.keySet());
         sessions.sort(null);

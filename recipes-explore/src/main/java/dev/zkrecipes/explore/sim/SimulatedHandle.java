@@ -30,7 +30,7 @@ import org.apache.zookeeper.proto.CreateRequest;
 import org.apache.zookeeper.proto.DeleteRequest;
 import org.apache.zookeeper.proto.SetDataRequest;
 
-/** The engine's port on a simulated session: what each operation asks of a server or of the leader. */
+/** The engine's port on a simulated session. Sends each operation to the server or, through it, to the leader. */
 final class SimulatedHandle implements ZooKeeperOperations {
     private final SimulatedSession session;
     private final Duration timeout;
@@ -164,8 +164,8 @@ final class SimulatedHandle implements ZooKeeperOperations {
     }
 
     /**
-     * Silences a watch at once. As in ZooKeeper's client, a request then asks the server whether it has such a watch;
-     * that removes nothing at the server, but when the answer comes, the client forgets the watch.
+     * Silences a watch at once. As ZooKeeper's client does, it then asks the server whether it has such a watch. That
+     * removes nothing at the server, but when the answer arrives, the client forgets the watch.
      */
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
@@ -199,7 +199,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
                     .allMatch(op -> op.getType() == OpCode.getChildren || op.getType() == OpCode.getData);
         }
 
-        /** Each read has its own answer. The client takes a failure of one as the failure of all. */
+        /** Answers each read on its own. The client treats a failure of one as the failure of all. */
         static Answer<List<OpResult>> read(NodeTree tree, List<Op> operations) {
             List<OpResult> results = new ArrayList<>(operations.size());
             Code code = Code.OK;
@@ -217,7 +217,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
             return new Answer<>(code, results);
         }
 
-        /** Applies all operations or none. If it fails, the results show which operation has failed. */
+        /** Applies all operations or none. If one fails, the results show which. */
         static Answer<List<OpResult>> write(Draft draft, List<Op> operations) {
             List<OpResult> results = new ArrayList<>(operations.size());
             for (int i = 0; i < operations.size(); i++) {

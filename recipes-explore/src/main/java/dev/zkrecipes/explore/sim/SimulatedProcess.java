@@ -16,7 +16,7 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     private final SimulatedZooKeeper ensemble;
     private final SimulatedScheduler scheduler;
     private final String name;
-    private @Nullable SimulatedSession newest; // of the handle that was opened last
+    private @Nullable SimulatedSession newest; // the session of the handle that was opened last
     private long cutOffUntil;
     private int opened;
 
@@ -56,10 +56,7 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
         return newest == null ? 0 : newest.id();
     }
 
-    /**
-     * {@return the number of watches that the newest handle knows on the client's side, one for each node and
-     * watcher}
-     */
+    /** {@return the number of watches on the client's side of the newest handle, one for each node and watcher} */
     public int watches() {
         return newest == null ? 0 : newest.watchCount();
     }
@@ -72,10 +69,10 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Breaks the connection, if there is one, while a thread of the server stands still and holds a write. The thread
-     * passes the write on later, even if the session is back at that server by then.
+     * Breaks the connection, if there is one, while a paused server thread holds a write. The thread passes the write
+     * on later, even if the session has reconnected to that server by then.
      *
-     * @param time how long the thread stands still
+     * @param time how long the thread is paused
      */
     public void disconnectHoldingBack(Duration time) {
         if (newest != null) {
@@ -85,7 +82,8 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
 
     /**
      * Breaks the connection, if there is one, and makes the servers forget a transaction that only this process has
-     * seen. From now on they refuse its session forever, and its client does not learn that the session is over.
+     * seen. From now on they refuse its session forever, and its client does not learn from them that the session has
+     * ended.
      */
     public void outliveData() {
         if (newest != null) {
@@ -94,7 +92,7 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Lets nothing through for a while, in either direction. Neither side is told.
+     * Lets nothing through for a while, in either direction. Neither side is notified.
      *
      * @param time how long nothing gets through
      */

@@ -17,26 +17,26 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine thread and the clock of one simulated process. The process can be paused, as by a long garbage
- * collection or by SIGSTOP: nothing runs in it then, while the clock goes on. Not thread-safe.
+ * The engine thread and the clock of one simulated process. The process can be paused, as by a long garbage collection
+ * or by SIGSTOP: nothing runs in it then, but its clock advances. Not thread-safe.
  */
 public final class SimulatedScheduler implements EngineScheduler {
     private final Simulation simulation;
     private final Consumer<Throwable> onFailure;
     private final RandomGenerator random;
-    private final Deque<Runnable> heldUp = new ArrayDeque<>(); // what was due during a pause
+    private final Deque<Runnable> heldUp = new ArrayDeque<>(); // actions that became due during a pause
     private int timers;
     private long pausedUntil;
-    private long lastTask; // when the latest task runs
+    private long lastTask; // the time at which the latest task runs
     private boolean running;
     private boolean closed;
 
     /**
-     * Makes a process.
+     * Creates the scheduler of a process.
      *
-     * @param simulation the simulation that it is part of
+     * @param simulation the simulation of which it is a part
      * @param seed the seed of its ids, different from the seeds of all other processes
-     * @param onFailure gets what an engine task throws, which is always a defect
+     * @param onFailure receives what an engine task throws, which is always a defect
      */
     public SimulatedScheduler(Simulation simulation, long seed, Consumer<Throwable> onFailure) {
         this.simulation = Objects.requireNonNull(simulation, "simulation");
@@ -45,21 +45,21 @@ public final class SimulatedScheduler implements EngineScheduler {
     }
 
     /**
-     * Stops the process for a while.
+     * Pauses the process for a while.
      *
-     * @param time how long it stands still
+     * @param time how long it is paused
      */
     public void pause(Duration time) {
         pausedUntil = Math.max(pausedUntil, simulation.now() + time.toNanos());
     }
 
-    /** {@return whether the process stands still now} */
+    /** {@return whether the process is paused now} */
     public boolean isPaused() {
         return simulation.now() < pausedUntil;
     }
 
     /**
-     * {@return whether the process has stood still at any time since then}
+     * {@return whether the process has been paused at any time since then}
      *
      * @param time a time of {@link #nanoTime}
      */
@@ -67,7 +67,7 @@ public final class SimulatedScheduler implements EngineScheduler {
         return pausedUntil > time;
     }
 
-    /** {@return the number of timers that are set} */
+    /** {@return the number of pending timers} */
     public int timers() {
         return closed ? 0 : timers;
     }
@@ -75,7 +75,7 @@ public final class SimulatedScheduler implements EngineScheduler {
     /**
      * Schedules an action of the application in this process, outside of the engine.
      *
-     * @param delay the time from now; if the process stands still then, the action happens when it continues
+     * @param delay the time from now; if the process is paused then, the action happens when it continues
      * @param body the action
      */
     public void after(Duration delay, Runnable body) {
@@ -83,9 +83,9 @@ public final class SimulatedScheduler implements EngineScheduler {
     }
 
     /**
-     * Lets everything else happen for a while, as if a thread of the process slept.
+     * Lets all other events happen for a while, as if a thread of the process slept.
      *
-     * @param time how long; if the process stands still then, until it continues
+     * @param time how long to sleep; if the process is paused at the end of this time, sleeps until it continues
      */
     public void sleep(Duration time) {
         simulation.passUntil(simulation.now() + time.toNanos());
@@ -119,7 +119,7 @@ public final class SimulatedScheduler implements EngineScheduler {
         if (heldUp.size() > 1) {
             simulation.plan(simulation.now(), this::goOn);
         }
-        // Removed only now, so that what the action plans for this very moment comes after everything that is held
+        // Removed only now, so that what the action plans for this very moment happens after all actions that were held
         // up.
         heldUp.remove();
         next.run();
@@ -200,7 +200,7 @@ public final class SimulatedScheduler implements EngineScheduler {
         planHere(simulation.now() + simulation.lag(), task);
     }
 
-    /** Lets everything else happen while it waits. */
+    /** Lets all other events happen while it waits. */
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
         long end = simulation.now() + Math.min(timeout.toNanos(), Long.MAX_VALUE / 2);

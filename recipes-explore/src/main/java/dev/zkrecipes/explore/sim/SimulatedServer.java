@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One server. It answers reads from what it has applied, which may lag behind what is committed, and passes writes on
- * to its leader. When it is cut off from the leader, it continues to serve for a while.
+ * One server. It answers reads from the transactions that it has applied, which may lag behind the committed ones, and
+ * forwards writes to its leader. When it is cut off from the leader, it continues to serve for a while.
  */
 final class SimulatedServer {
     private final int id;
@@ -21,11 +21,11 @@ final class SimulatedServer {
     private final Set<Connection> connections = new LinkedHashSet<>();
     private final WatchTable<Connection> watches = new WatchTable<>();
     private final Set<Long> touched = new LinkedHashSet<>(); // sessions with traffic since the last report
-    private final Deque<Runnable> unsent = new ArrayDeque<>(); // waits for the line to the leader
+    private final Deque<Runnable> unsent = new ArrayDeque<>(); // messages that wait for the line to the leader
     private boolean pingDue;
     private boolean cut; // the line to the leader is dead
     private boolean serving = true;
-    private int applied; // the number of transactions in the log that it has applied
+    private int applied; // the number of transactions of the log that this server has applied
     private long lastToLeader;
     private long lastFromLeader;
 
@@ -62,8 +62,8 @@ final class SimulatedServer {
     // ---- Connections.
 
     /**
-     * A session that comes back gets its old connection to this server closed. The server reads nothing more from
-     * that.
+     * Adds a connection. If its session already has a connection to this server, closes the old one; the server reads
+     * nothing more from it.
      */
     void opened(Connection connection) {
         List.copyOf(connections).stream()
@@ -81,7 +81,7 @@ final class SimulatedServer {
         return watches;
     }
 
-    /** A session had traffic. The leader's clock for the session advances with the next report. */
+    /** Records traffic of a session. The leader's clock for the session advances with the next report. */
     void touch(long session) {
         if (isLeading()) {
             ensemble.leader().sessions().touch(session);
@@ -92,8 +92,9 @@ final class SimulatedServer {
     }
 
     /**
-     * A follower reports when its leader pings it. In this model, pings take no time and even pass through a dead
-     * line: what the engine concludes about a session that was silent for long relies on reports in time.
+     * Plans a report for the next ping: a follower reports when its leader pings it. In this model, pings take no time
+     * and even pass through a dead line, because the engine's conclusions about a session that has been silent for long
+     * rely on timely reports.
      */
     private void expectPing() {
         if (!pingDue) {
@@ -131,7 +132,10 @@ final class SimulatedServer {
         });
     }
 
-    /** Brings the answer to a message that was sent to the leader. */
+    /**
+     * Delivers a message from the leader, in order. The message is lost if this server is cut off or does not serve by
+     * then.
+     */
     void fromLeader(Runnable message) {
         lastFromLeader = Math.max(lastFromLeader, simulation.now() + (isLeading() ? 0 : simulation.lag()));
         simulation.plan(lastFromLeader, () -> {
@@ -141,7 +145,10 @@ final class SimulatedServer {
         });
     }
 
-    /** More is committed than this server has applied. */
+    /**
+     * Called when more transactions have been committed than this server has applied. Applies them once the server has
+     * heard of them.
+     */
     void catchUpLater() {
         if (isLeading()) {
             catchUp(ensemble.log().size());
@@ -195,8 +202,8 @@ final class SimulatedServer {
     }
 
     /**
-     * A returning client names a watch and the last transaction that it has seen. It is told at once what it has
-     * missed.
+     * Sets a watch again for a client that has reconnected. If the node has changed since the latest transaction that
+     * the client has seen, notifies the client at once instead.
      */
     void watchAgain(WatchKind kind, String path, long seen, Connection connection) {
         TreeNode node = tree().get(path);
@@ -211,14 +218,14 @@ final class SimulatedServer {
 
     // ---- Faults.
 
-    /** The line to the leader goes dead. Neither side knows. */
+    /** Makes the line to the leader go dead. Neither side is notified. */
     void cutOff() {
         cut = true;
     }
 
     /**
-     * The server has noticed that it has no leader, or that its own term is over. It serves no client until it is
-     * back.
+     * Closes all connections, because the server has noticed that it has no leader or that its own term has ended. It
+     * serves no client until {@link #reconnect}.
      */
     void stopServing() {
         serving = false;
@@ -229,7 +236,8 @@ final class SimulatedServer {
     }
 
     /**
-     * The line is back. What was not lost meanwhile goes through, and the server catches up with what it has missed.
+     * Restores the line to the leader. Messages that were not lost meanwhile go through, and the server catches up with
+     * the transactions that it has missed.
      */
     void reconnect() {
         cut = false;

@@ -19,9 +19,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's side of one session: its connections, the requests on their way, and its watches, as ZooKeeper's own
- * client keeps them. Everything about connections happens on the handle's own threads. The engine learns of it in
- * order, on its own thread.
+ * The client's side of one session: its connections, pending requests and watches, as ZooKeeper's own client keeps
+ * them. Everything about connections happens on the handle's own threads. The engine is notified in order, on its own
+ * thread.
  */
 final class SimulatedSession {
     private final SimulatedZooKeeper ensemble;
@@ -32,13 +32,13 @@ final class SimulatedSession {
     private final long timeout;
     private final PendingRequests pending = new PendingRequests();
     private final WatchTable<Consumer<NodeEvent>> watches = new WatchTable<>();
-    private final Set<Consumer<NodeEvent>> silenced = new HashSet<>(); // watches that get no events any more
+    private final Set<Consumer<NodeEvent>> silenced = new HashSet<>(); // watches that receive no more events
     private State state = State.CONNECTING;
     private @Nullable Connection connection;
     private long sessionId;
     private long lastSent;
     private long lastHeard;
-    private long lastZxid; // the last transaction that it has seen
+    private long lastZxid; // zxid of the latest transaction that it has seen
 
     SimulatedSession(SimulatedZooKeeper ensemble, SimulatedProcess process, Consumer<State> states) {
         this.ensemble = ensemble;
@@ -99,7 +99,7 @@ final class SimulatedSession {
     }
 
     /**
-     * Ends a session that no server has answered for four thirds of its time-out, as ZooKeeper's client does since
+     * Ends a session that no server has answered for four thirds of its time-out, as ZooKeeper's client has done since
      * 3.9.3.
      */
     private void endIfOverdue() {
@@ -114,7 +114,7 @@ final class SimulatedSession {
     /** Runs at the server. A server that has seen less than the client refuses the session. */
     private void shakeHands(Connection begun, SimulatedServer server) {
         if (!server.isServing() || server.lastZxid() < lastZxid) {
-            heard(); // counts for ZooKeeper's client, as the server has accepted its connection
+            heard(); // ZooKeeper's client counts this as heard, because the server has accepted its connection
             begun.closeByServer();
             return;
         }
@@ -156,7 +156,7 @@ final class SimulatedSession {
         keepAlive(made);
     }
 
-    /** Pings after a third of the time-out without a request, and gives up after two thirds without an answer. */
+    /** Pings after a third of the time-out without a request, and disconnects after two thirds without an answer. */
     private void keepAlive(Connection kept) {
         long due = Math.min(lastSent + timeout / 3, lastHeard + timeout * 2 / 3);
         scheduler.planHere(due, () -> {
@@ -197,7 +197,7 @@ final class SimulatedSession {
     }
 
     /**
-     * Breaks the connection. The server passes on the first write that it seems to have missed, but only after this
+     * Breaks the connection. The server still passes on the first write that seemed not to arrive, but only after this
      * time.
      */
     void disconnectHoldingBack(Duration time) {
@@ -208,7 +208,7 @@ final class SimulatedSession {
         }
     }
 
-    /** The session has seen a transaction that no server knows any more, so all servers refuse it. */
+    /** Makes the session one that has seen a transaction which no server knows any more, so all servers refuse it. */
     void outliveData() {
         if (sessionId != 0) {
             lastZxid = Long.MAX_VALUE;
@@ -223,7 +223,7 @@ final class SimulatedSession {
         }
     }
 
-    /** The server has closed the connection. */
+    /** Called when the server has closed the connection. */
     void onClosed() {
         disconnect("the server hangs up");
     }
@@ -246,8 +246,7 @@ final class SimulatedSession {
     }
 
     /**
-     * Fails all requests. Those that were sent may have been applied; those that were not sent were not. The client
-     * does not learn which.
+     * Fails all requests. Sent requests may have been applied, unsent ones have not. The client does not learn which.
      */
     private void failAll(Code code) {
         for (SentRequest<?> request : pending.all()) {
@@ -303,7 +302,7 @@ final class SimulatedSession {
         }
     }
 
-    /** An event still uses up the watch, but nobody is told. */
+    /** Makes a watch silent: it still fires once, but its watcher is not called. */
     void silence(Consumer<NodeEvent> watch) {
         silenced.add(watch);
     }
@@ -313,7 +312,10 @@ final class SimulatedSession {
         silenced.remove(watch);
     }
 
-    /** Sets all watches on a new connection, whose server then reports what the client has missed. */
+    /**
+     * Returns a request that sets all watches on a new connection, whose server then reports what the client has
+     * missed.
+     */
     private SentRequest<Integer> setWatchesAgain() {
         long seen = lastZxid;
         List<String> data = inAnyOrder(watches.paths(WatchKind.DATA));
@@ -340,7 +342,7 @@ final class SimulatedSession {
         return order;
     }
 
-    /** Tells the server if it can, but waits for nothing. */
+    /** Closes the session, and tells the server if there is a connection. Waits for nothing. */
     void close() {
         if (state.isFinal()) {
             return;
@@ -367,9 +369,7 @@ final class SimulatedSession {
         watches.clear();
     }
 
-    /**
-     * The requests of a session that have no answer yet: those that were sent, and those that wait for a connection.
-     */
+    /** The unanswered requests of a session: the sent ones, and those that wait for a connection. */
     private static final class PendingRequests {
         private final Deque<SentRequest<?>> unsent = new ArrayDeque<>();
         private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>();
@@ -379,7 +379,7 @@ final class SimulatedSession {
             unsent.add(request);
         }
 
-        /** Takes out the requests that wait for a connection. */
+        /** Removes and returns the requests that wait for a connection. */
         List<SentRequest<?>> unsent() {
             List<SentRequest<?>> taken = List.copyOf(unsent);
             unsent.clear();
@@ -394,7 +394,7 @@ final class SimulatedSession {
             unanswered.remove(request);
         }
 
-        /** Takes out all requests, with those that were sent first. */
+        /** Removes and returns all requests: the sent ones first, then those that wait for a connection. */
         List<SentRequest<?>> all() {
             List<SentRequest<?>> taken = new ArrayList<>(unanswered);
             unanswered.clear();

@@ -18,34 +18,33 @@ import java.util.stream.IntStream;
 import org.apache.zookeeper.ZooDefs;
 
 /**
- * A model of a ZooKeeper ensemble as its clients see it, behind the engine's port. It is deterministic, and runs on
- * one thread and a simulated clock. {@link Choices} decide whatever a real ensemble leaves open.
+ * A model of a ZooKeeper ensemble as its clients see it, behind the engine's port. It is deterministic, and runs on one
+ * thread and a simulated clock. {@link Choices} decide whatever a real ensemble leaves open.
  *
  * <p>It models:
  *
  * <ul>
- *   <li>Writes. They are passed on to the leader in order, tried on the tree that earlier writes will leave,
- *       committed when a quorum has them, and applied by each server later. There are zxids, versions, sequence
- *       numbers and {@code multi}.
- *   <li>Reads. The client's own server answers them from what it has applied, after the earlier writes of the same
- *       session.
+ *   <li>Writes. They are forwarded to the leader in order, tried on the tree as earlier writes will leave it, committed
+ *       when a quorum has them, and applied by each server later. There are zxids, versions, sequence numbers and
+ *       {@code multi}.
+ *   <li>Reads. The server of the client answers them from the transactions that it has applied, after the earlier
+ *       writes of the same session.
  *   <li>Sessions. Only pings and traffic that a follower reports advance the leader's clock. A follower reports when
  *       the leader pings it, every half tick or a little later, in order with the writes that it forwards. A session
- *       ends in one transaction, can move from server to server, and a late request through its old server is
- *       refused.
+ *       ends in one transaction, can move from server to server, and a late request through its old server is refused.
  *   <li>Watches. They fire once, on data or on children; the server has one of each kind for each session and node.
- *       Events come in the order of the changes, but in any order when a client comes back and is told what it has
- *       missed.
- *   <li>The client. It pings after a third of the time-out, gives up a silent connection after two thirds, and ends
- *       the session itself after four thirds.
- *   <li>Faults. Messages are lost or late, before or after their request was applied. Lines go dead between client
+ *       Events arrive in the order of the changes. When a client reconnects and is told what it has missed, they arrive
+ *       in any order.
+ *   <li>The client. It pings after a third of the time-out, gives up a silent connection after two thirds, and ends the
+ *       session itself after four thirds.
+ *   <li>Faults. Messages are lost or late, before or after their request has been applied. Lines go dead between client
  *       and server, and between follower and leader. Followers lag, or continue to serve without a leader. A deposed
- *       leader serves reads of the past, and its transactions survive or not. Operators interfere.
+ *       leader serves stale reads, and its transactions survive or not. Operators interfere.
  * </ul>
  *
  * <p>It leaves out access rights, except for {@link #deleteNodeUntold}; also quotas, read-only servers,
- * reconfiguration, observers, and nodes with a time to live. A real server gives negative numbers while several
- * creates beyond the end of the sequence counter are under way at once; here each of them gets the last number. Not
+ * reconfiguration, observers, and nodes with a time to live. A real server assigns negative numbers while several
+ * creates beyond the end of the sequence counter are pending at once; here each of them gets the last number. Not
  * thread-safe.
  */
 public final class SimulatedZooKeeper {
@@ -59,25 +58,22 @@ public final class SimulatedZooKeeper {
     private final Duration timeout;
     private final long tick;
     private final List<SimulatedServer> servers;
-    /**
-     * The transactions that a quorum has, in order. Each server has applied some of them, from the start, and applies
-     * the others later.
-     */
+    /** The committed transactions, in order. Each server has applied a prefix of them, and applies the others later. */
     private final List<Proposal> log = new ArrayList<>();
 
     private final NodeTree empty = NodeTree.empty();
     private BiConsumer<NodeTree, List<String>> listener = (before, deleted) -> {};
     private Leader leader;
-    private int epoch = 1; // of the present leader
+    private int epoch = 1; // the epoch of the present leader
     private long lastSession = 0x10000;
     private boolean troubled; // servers are cut off or without a leader
-    private int beginning; // where the counter of each path begins; 0 for new paths
+    private int beginning; // the first sequence number on each path; 0 for new paths
     private final Set<String> begun = new HashSet<>(); // paths that have been created once
 
     /**
-     * Starts three servers, all up.
+     * Starts three servers, all running.
      *
-     * @param simulation the simulation that they are part of
+     * @param simulation the simulation of which they are a part
      * @param timeout the session time-out that they grant, at least two ticks
      * @param tick the tick of the servers
      */
@@ -165,7 +161,7 @@ public final class SimulatedZooKeeper {
         return count == 0 ? 0 : log.get(count - 1).transaction().zxid();
     }
 
-    /** {@return all nodes after the last committed transaction} This is the truth, whatever single servers say. */
+    /** {@return all nodes after the latest committed transaction} This is the truth, whatever single servers report. */
     public NodeTree committed() {
         return treeAfter(log.size());
     }
@@ -184,9 +180,9 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Sets a listener that hears of every committed transaction.
+     * Sets a listener that is notified of every committed transaction.
      *
-     * @param told runs when a transaction is committed, before any server has applied it; gets all nodes as they were
+     * @param told called when a transaction is committed, before any server has applied it, with all nodes as they were
      *     before the transaction, and the paths that it has deleted
      */
     public void onCommit(BiConsumer<NodeTree, List<String>> told) {
@@ -195,7 +191,7 @@ public final class SimulatedZooKeeper {
 
     // ---- Faults.
 
-    /** {@return whether servers are cut off or without a leader} While they are, no other such fault can strike. */
+    /** {@return whether servers are cut off or without a leader} Meanwhile, no other such fault may be caused. */
     public boolean isTroubled() {
         return troubled;
     }
@@ -234,7 +230,7 @@ public final class SimulatedZooKeeper {
 
     /**
      * Cuts the leader off from all other servers, which elect a new one. Some of its uncommitted transactions may
-     * survive. The old leader serves reads of the past until it notices.
+     * survive. The old leader serves stale reads until it notices.
      *
      * @param time the time from the election until the old leader is back, as a follower
      */
@@ -267,7 +263,7 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Ends a session at the leader, as if its time-out had passed.
+     * Ends a session at the leader, as if its time-out had elapsed.
      *
      * @param session the id of the session
      */
@@ -286,8 +282,8 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Deletes a node as an operator does who has taken away the right to read it. The watches on the node are used
-     * up, but nobody is told.
+     * Deletes a node after an operator has revoked the right to read it. The watches on the node are removed, but
+     * nobody is notified.
      *
      * @param path the path of the node
      */
@@ -297,7 +293,7 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Writes the data of a node once more, which uses up the watches on it.
+     * Writes the data of a node once more, which fires the watches on it.
      *
      * @param path the path of the node
      */
@@ -313,8 +309,9 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Deletes an empty node and makes it anew, with the same data. By then others have created so many nodes below it
-     * that after one more create its numbers go on as if it had not been deleted.
+     * Deletes an empty node and creates it anew, with the same data. Its counter is then one behind the old one, as if
+     * others had created many nodes below it. So after one more create its numbers continue as if it had not been
+     * deleted.
      *
      * @param path the path of the node; nothing happens if there is none, if it has children, or if it never had any
      */
@@ -325,7 +322,7 @@ public final class SimulatedZooKeeper {
 
     /**
      * Creates an ephemeral node of a process that is not part of the simulation, at the end of a queue. The create is
-     * not sequential, but it counts for the numbers of the others.
+     * not sequential, but the parent's counter counts it.
      *
      * @param prefix the path of the node without its number
      * @param data the data of the node
@@ -366,7 +363,8 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Makes every path look as if it had been used for years: its counter begins here when the path is first created.
+     * Makes every path look as if it had been used for years: its counter begins at this number when the path is first
+     * created.
      *
      * @param number the number of the first sequential node
      */

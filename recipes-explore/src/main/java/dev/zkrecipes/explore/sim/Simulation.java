@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A clock and the planned events, in order of time; events of the same time happen in the order in which they were
- * planned. Nothing happens by itself: {@link #step} makes the next event happen, on the calling thread. Not
- * thread-safe.
+ * planned. Nothing happens by itself: {@link #step} runs the next event, on the calling thread. Not thread-safe.
  */
 public final class Simulation {
     private static final long MILLI = 1_000_000;
@@ -48,7 +47,7 @@ public final class Simulation {
         this.trace = trace;
     }
 
-    /** Something that is going to happen, unless it is cancelled. */
+    /** A planned event, which may be cancelled. */
     static final class Event implements Comparable<Event> {
         private final long at;
         private final long number;
@@ -101,7 +100,7 @@ public final class Simulation {
     }
 
     /**
-     * Sets an observer of every step, including steps that happen while another one waits for them.
+     * Sets an observer of every step, including the steps that happen while an outer step waits.
      *
      * @param observer runs after each step; what it throws ends the run
      */
@@ -116,8 +115,8 @@ public final class Simulation {
     }
 
     /**
-     * How long a message, a write to disk or a thread takes this time: half a millisecond or more, in rare cases a
-     * second.
+     * Returns how long a message, a write to disk or a thread takes this time: half a millisecond or more, in rare
+     * cases up to a second.
      */
     long lag() {
         int choice = choices.skewed(256);
@@ -125,9 +124,9 @@ public final class Simulation {
     }
 
     /**
-     * Makes the next event happen.
+     * Runs the next event.
      *
-     * @param limit the time beyond which the clock does not go
+     * @param limit the time beyond which the clock does not advance
      * @return false, and nothing has happened, if nothing is planned up to that time
      */
     public boolean step(long limit) {
@@ -152,7 +151,7 @@ public final class Simulation {
     }
 
     /**
-     * Makes everything happen that is planned up to a time, and then advances the clock to it.
+     * Runs all events that are planned up to a time, and then advances the clock to it.
      *
      * @param time the time to reach, not before now
      */

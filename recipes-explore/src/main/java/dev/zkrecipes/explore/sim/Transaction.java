@@ -8,8 +8,8 @@ import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * A transaction on which the leader has decided, in the order of the zxids. A refused write is one, too: it takes a
- * zxid and is committed like the others.
+ * A transaction that the leader has prepared, in the order of the zxids. A refused write is a transaction, too: it
+ * takes a zxid and is committed like the others.
  *
  * @param tree all nodes after the transaction
  * @param answer the answer to its requester

@@ -11,7 +11,7 @@ import org.apache.zookeeper.data.Stat;
  * One node at one moment.
  *
  * @param owner the session of an ephemeral node; 0 for others
- * @param container whether the server removes the node when it has had children and is empty
+ * @param container whether the server removes the node once it has had children and is empty
  * @param creates the number of children that were ever created, which is the next sequence number
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -38,7 +38,10 @@ record TreeNode(
                 next, acl, owner, container, czxid, zxid, pzxid, createdAt, millis, version + 1, creates, children);
     }
 
-    /** At its end the counter stops, and from then on a create does not change the pzxid either. */
+    /**
+     * Returns this node with one more child. At its limit the counter stops, and from then on a create does not change
+     * the pzxid either.
+     */
     TreeNode withAnotherChild(long zxid) {
         return creates == Integer.MAX_VALUE
                 ? with(pzxid, creates, children + 1)
@@ -69,7 +72,7 @@ record TreeNode(
                 newChildren);
     }
 
-    /** The metadata that a server shows. Its cversion counts deletions, too, so it differs from the counter. */
+    /** Returns the metadata that a server shows. Its cversion also counts deletions, so it differs from the counter. */
     Stat stat() {
         return new Stat(
                 czxid,

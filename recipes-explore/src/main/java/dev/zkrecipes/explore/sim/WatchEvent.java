@@ -5,7 +5,7 @@ package dev.zkrecipes.explore.sim;
 
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 
-/** What a server sends to a client that watches a node. */
+/** An event that a server sends to a client that watches a node. */
 enum WatchEvent {
     DELETED,
     DATA_CHANGED,
@@ -15,7 +15,7 @@ enum WatchEvent {
         return this == DELETED || this == kind.change();
     }
 
-    /** The event in the terms of the engine's port. */
+    /** Returns the event in the terms of the engine's port. */
     NodeEvent told() {
         return this == DELETED ? NodeEvent.DELETED : NodeEvent.CHANGED;
     }

@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.explore.sim;
 
-/** What a watch is on. The deletion of the node uses up both kinds. */
+/** What a watch observes. The deletion of the node fires both kinds. */
 enum WatchKind {
     DATA,
     CHILDREN;
 
-    /** The latest transaction that changed what this kind watches. */
+    /** Returns the zxid of the latest transaction that changed what this kind watches. */
     long changedIn(TreeNode node) {
         return this == DATA ? node.mzxid() : node.pzxid();
     }

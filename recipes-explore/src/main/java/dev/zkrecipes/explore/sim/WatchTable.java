@@ -12,8 +12,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Watches and their owners. At a server the owners are connections, at a client they are watchers. An event that uses
- * up watches of both kinds of one owner is reported to it once.
+ * Watches and their owners. At a server the owners are connections, at a client they are watchers. An event that fires
+ * watches of both kinds is reported to their owner once.
  */
 final class WatchTable<W> {
     private final Map<WatchKind, SetMultimap<String, W>> watches = new EnumMap<>(WatchKind.class);
@@ -32,7 +32,7 @@ final class WatchTable<W> {
         of(kind).put(path, watcher);
     }
 
-    /** Removes the watches that an event uses up, and returns their owners. */
+    /** Removes the watches that an event fires, and returns their owners. */
     Set<W> spend(String path, WatchEvent event) {
         Set<W> told = new LinkedHashSet<>();
         for (WatchKind kind : WatchKind.values()) {

@@ -2,13 +2,13 @@
 // Copyright the zkrecipes authors
 
 /**
- * A simulated ZooKeeper ensemble: deterministic, on one thread, and with its own clock. It stands behind the two
- * ports of the engine, for schedules that a real ensemble cannot be forced into.
+ * A simulated ZooKeeper ensemble: deterministic, on one thread, and with its own clock. It implements the two ports of
+ * the engine, for schedules that a real ensemble cannot be forced into.
  *
  * <p>{@link dev.zkrecipes.explore.sim.SimulatedZooKeeper} is the ensemble.
  * {@link dev.zkrecipes.explore.sim.SimulatedProcess} is a process with its handles, and
  * {@link dev.zkrecipes.explore.sim.SimulatedScheduler} is the thread and the clock of that process.
- * {@link dev.zkrecipes.explore.sim.Simulation} contains the planned events, and
+ * {@link dev.zkrecipes.explore.sim.Simulation} contains the clock and the planned events, and
  * {@link dev.zkrecipes.explore.sim.Choices} decides what is left open. {@code dev.zkrecipes.explore} plays locks on
  * this ensemble.
  */

@@ -27,9 +27,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * All ways to request a lock, combined with all ways in which other holders, time or the caller can end the request
- * while there is a session. Each method tests one ending, with each way to request that can end so. Whatever the
- * ending, nothing of the request is left behind. {@link InterruptContract} tests interruptions.
+ * All ways to request a lock, combined with all ways in which other holders, a time limit or the caller can end the
+ * request while there is a session. Each method tests one ending, with each way to request the lock that can end like
+ * this. Whatever the ending, the request leaves nothing behind. {@link InterruptContract} tests interrupts.
  */
 public abstract class AcquireContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
@@ -43,7 +43,10 @@ public abstract class AcquireContract extends Stage {
     /** Creates the suite; the test of a recipe extends it. */
     protected AcquireContract() {}
 
-    /** Without this, no request would wait, and the other tests would not test what their names say. */
+    /**
+     * If the rival could be held beside the lock, no request would wait, and the other tests would not test what their
+     * names say.
+     */
     @Test
     void rival_cannotBeHeldBesideTheLock() throws InterruptedException {
         String advice =
@@ -179,7 +182,7 @@ public abstract class AcquireContract extends Stage {
     @Tag("soak")
     void timedOutAcquires_leaveNoNodeAndAtMostOneWatch() throws InterruptedException {
         Lease held = scene.rival.acquire();
-        // The first request certainly waits behind a watch; the many that follow end at any step.
+        // The first request certainly waits behind a watch; the many others may end at any step.
         CompletableFuture<Lease> certain = scene.lock.acquireAsync();
         scene.awaitWaiting();
         certain.cancel(false);
@@ -196,7 +199,7 @@ public abstract class AcquireContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    /** Whether the lock is granted in this time. The time may be too short to see the lock at all. */
+    /** Whether the lock is granted within this time. The time may be too short to read the state of the lock at all. */
     private boolean isGrantedWithin(Duration limit) throws InterruptedException {
         try {
             return scene.lock.tryAcquire(limit).isPresent();

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A lock whose holds do not belong to a thread: they belong to the lock object, or to nobody. */
+/** A lock whose holds do not belong to a thread, but to the lock object or to nobody. */
 abstract class AnyThreadContract extends Stage {
     @Test
     @Tag("H61")

@@ -24,8 +24,8 @@ final class Contenders implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
     /**
-     * A session so long that the client checks no lease during a test, which would add to the requests that the test
-     * counts.
+     * A session so long that the client checks no lease during a test. Such a check would add to the requests that the
+     * test counts.
      */
     static final Duration WITHOUT_CHECKS = Duration.ofSeconds(60);
 
@@ -66,8 +66,8 @@ final class Contenders implements AutoCloseable {
                 .sessionTimeout(session)
                 // A try must get its answer, however slow the machine is.
                 .requestTimeout(LIMIT)
-                // A recipe may release something only a while after its last use. A short delay makes that while
-                // short.
+                // A recipe may release something only a while after its last use. A short delay shortens that
+                // while.
                 .retryDelay(Duration.ofMillis(20), Duration.ofMillis(100))
                 .build();
     }
@@ -84,7 +84,10 @@ final class Contenders implements AutoCloseable {
                 .isTrue();
     }
 
-    /** Whether the client under test is connected and nothing is left of whatever it has done. */
+    /**
+     * Whether the client under test is connected, nothing is left of its earlier requests, and the rivals' client has
+     * no nodes.
+     */
     boolean isClean() throws InterruptedException {
         return client.connectionState() == ConnectionState.CONNECTED
                 && watches() == 0
@@ -93,8 +96,8 @@ final class Contenders implements AutoCloseable {
     }
 
     /**
-     * The number of watches on the server, except for those on the paths of locks. A client cannot remove the
-     * server's side of a watch on a node that lives on, and a lock may leave one there for each session.
+     * Returns the number of watches on the server, except for those on the paths of locks. A client cannot remove the
+     * server's side of a watch on a node that still exists, and a lock may leave one such watch for each session.
      */
     int watches() {
         int kept = server.children(Scene.PARENT).stream()
@@ -116,7 +119,7 @@ final class Contenders implements AutoCloseable {
         await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
     }
 
-    /** The id of the session of the client under test, as the server knows it; 0 while there is none. */
+    /** Returns the id of the session of the client under test; 0 while there is none. */
     long session() {
         return client.zooKeeper().orElseThrow().getSessionId();
     }
@@ -128,7 +131,7 @@ final class Contenders implements AutoCloseable {
                 .isTrue();
     }
 
-    /** The id of the session of the rivals' client. */
+    /** Returns the id of the session of the rivals' client. */
     long rivalsSession() {
         return rivals.zooKeeper().orElseThrow().getSessionId();
     }

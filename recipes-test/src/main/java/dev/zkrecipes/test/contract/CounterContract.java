@@ -44,7 +44,7 @@ abstract class CounterContract extends Stage {
         return rules;
     }
 
-    /** The ids of the transactions that created the queues. A recreated path has another one. */
+    /** Returns the zxids of the transactions that created the queues. A recreated path has another one. */
     private List<Long> created() {
         ZooKeeper handle = contenders.client.zooKeeper().orElseThrow();
         List<Long> created = new ArrayList<>();
@@ -82,7 +82,7 @@ abstract class CounterContract extends Stage {
         long token = highestToken(old);
         List<Long> before = created();
         old.close();
-        // The path is recreated only while nobody is there, so a request that looked for that would prevent it.
+        // The path is recreated only while it has no nodes, so a request that checked for that would prevent it.
         Soon.await().until(() -> created().stream().noneMatch(before::contains));
         try (Lease young = lock.acquire()) {
             assertThat(highestToken(young)).isGreaterThan(token);

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a lock with two modes promises: a writer becomes a reader at once and in place, and a reader never becomes a
- * writer.
+ * The downgrade of a lock with two modes: a writer becomes a reader at once and in its place, and a reader never
+ * becomes a writer.
  */
 abstract class DowngradeContract extends TwoReadWriteLocks {
     @Test

@@ -14,8 +14,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A queue of requests for one lock. The suite asks the driver of the last request to decide on it behind every subset
- * of the nodes in front of it.
+ * A queue of requests for one lock. The suite makes the driver of the last request decide on this request behind every
+ * subset of the nodes in front of it.
  */
 final class DriverQueue {
     private final List<LockDriver> drivers;
@@ -39,10 +39,10 @@ final class DriverQueue {
     }
 
     /**
-     * All queues of one length. Queues with a name that its driver cannot parse are left out; a separate rule of the
-     * contract covers them.
+     * Returns all queues of one length. Leaves out queues with a name that its driver cannot parse; a separate rule of
+     * the contract covers them.
      *
-     * @param rising whether the ids rise with the numbers, or fall
+     * @param rising whether the ids increase with the numbers; otherwise they decrease
      */
     static Stream<DriverQueue> all(List<LockDriver> drivers, int length, boolean rising) {
         List<List<Optional<LockNode>>> read = IntStream.rangeClosed(1, length)
@@ -64,12 +64,12 @@ final class DriverQueue {
         });
     }
 
-    /** The name that ZooKeeper would give to a node, with a chosen id. */
+    /** Returns the name that ZooKeeper would give to a node, with a chosen id. */
     static String name(String nodeName, int id, int number) {
         return String.format("%032x-%s%010d", id, nodeName, number);
     }
 
-    /** The kind of the driver's own nodes, as the driver parses it; empty if it does not recognise them. */
+    /** Returns the kind of the driver's own nodes, as the driver parses it; empty if it does not recognise them. */
     static String kind(LockDriver driver) {
         return driver.parse(name(driver.nodeName(), 1, 1)).map(LockNode::kind).orElse("");
     }
@@ -94,7 +94,7 @@ final class DriverQueue {
         return nodes.get(nodes.size() - 1);
     }
 
-    /** All subsets of the nodes in front, each at the index of its choice. */
+    /** Returns all subsets of the nodes in front, each at the index of its choice. */
     List<Part> parts() {
         return IntStream.range(0, 1 << (nodes.size() - 1)).mapToObj(this::part).toList();
     }
@@ -112,7 +112,7 @@ final class DriverQueue {
         return new Part((1 << (nodes.size() - 1)) - 1, nodes.subList(0, nodes.size() - 1));
     }
 
-    /** The choice of the subset that consists of these nodes. Nodes that are not in front are ignored. */
+    /** Returns the choice of the subset that consists of these nodes. Ignores nodes that are not in front. */
     int choice(List<LockNode> some) {
         return some.stream()
                 .mapToInt(nodes::indexOf)
@@ -127,8 +127,8 @@ final class DriverQueue {
     }
 
     /**
-     * The nodes in front of the last one that wait; empty if one of them is refused, because such a node does not
-     * stay.
+     * Returns the waiting nodes in front of the last one; empty if one of the nodes in front is refused, because such a
+     * node does not stay.
      */
     Optional<List<LockNode>> waitingInFront() {
         List<DriverQueue> all = beginnings(nodes.size() - 1).toList();
@@ -140,7 +140,7 @@ final class DriverQueue {
                         .toList());
     }
 
-    /** This queue as it was after its first request arrived, after the second, and so on. */
+    /** Returns this queue as it was after its first request had arrived, after the second, and so on. */
     private Stream<DriverQueue> beginnings(int longest) {
         return IntStream.rangeClosed(1, longest)
                 .mapToObj(size -> new DriverQueue(drivers.subList(0, size), nodes.subList(0, size)));
@@ -155,7 +155,7 @@ final class DriverQueue {
         return driver().decide(List.copyOf(part.nodes()), self());
     }
 
-    /** The answer; empty if there is none, which a separate rule of the contract covers. */
+    /** Returns the driver's answer; empty if there is none, which a separate rule of the contract covers. */
     Optional<Decision> answer(Part part) {
         return answer(driver(), part);
     }
@@ -189,7 +189,7 @@ final class DriverQueue {
         }
     }
 
-    /** The question, in the form in which a failure shows it. */
+    /** Returns the question in the form that failures show. */
     String about(Part part) {
         return shown(self()) + " behind " + shown(part.nodes());
     }
@@ -198,7 +198,7 @@ final class DriverQueue {
         return some.stream().map(DriverQueue::shown).toList();
     }
 
-    /** The name without the id: kind, payload and number. */
+    /** Returns the name without the id: kind, payload and number. */
     private static String shown(LockNode node) {
         return node.kind() + node.payload() + "(" + node.number() + ")";
     }

@@ -55,8 +55,8 @@ enum Flavour {
     /**
      * Requests the lock and waits for the answer.
      *
-     * @param limit the longest time to wait, for the ways that take a limit
-     * @return releases the lock, on the same thread; empty if the lock was not granted
+     * @param limit the longest time to wait, for the ways that have a limit
+     * @return an action that releases the lock, to be run on the same thread; empty if the lock was not granted
      */
     Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException {
         return way.ask(lock, limit);
@@ -66,32 +66,32 @@ enum Flavour {
         return granted ? Optional.of(lock.asLock()::unlock) : Optional.empty();
     }
 
-    /** Ways that wait for another holder. */
+    /** Returns the ways that wait for another holder. */
     static Stream<Flavour> waiting() {
         return EnumSet.complementOf(EnumSet.copyOf(TRYING)).stream();
     }
 
-    /** The ways to acquire a lock that return at once instead of waiting. */
+    /** Returns the ways that return at once instead of waiting. */
     static Stream<Flavour> trying() {
         return TRYING.stream();
     }
 
-    /** Ways that wait for a limited time. */
+    /** Returns the ways that wait for a limited time. */
     static Stream<Flavour> timed() {
         return LIMITED.stream();
     }
 
-    /** Ways that an interruption ends. */
+    /** Returns the ways that an interrupt ends. */
     static Stream<Flavour> interruptible() {
         return INTERRUPTIBLE.stream();
     }
 
-    /** Ways that ignore an interruption. */
+    /** Returns the ways that ignore an interrupt. */
     static Stream<Flavour> uninterruptible() {
         return EnumSet.complementOf(EnumSet.copyOf(INTERRUPTIBLE)).stream();
     }
 
-    /** Ways that block the calling thread. */
+    /** Returns the ways that block the calling thread. */
     static Stream<Flavour> blocking() {
         return EnumSet.complementOf(EnumSet.of(ASYNC)).stream();
     }

@@ -6,8 +6,8 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that {@link dev.zkrecipes.core.InterProcessLock} and {@link dev.zkrecipes.core.Lease} promise for any lock,
- * whether it is made with the engine of this library or without it.
+ * Everything that {@link dev.zkrecipes.core.InterProcessLock} and {@link dev.zkrecipes.core.Lease} promise for any
+ * lock, whether or not it is implemented with the engine of this library.
  *
  * <pre>{@code
  * class InterProcessMutexContractIT extends InterProcessLockContract {
@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  *
- * <p>To test what only some locks can do, add a nested class: see {@link LockCapabilityContract}. The suites start a
- * server in this JVM. They assume that each request is one ephemeral node of the client's session in each of
+ * <p>To test capabilities that only some locks have, add nested classes; see {@link LockCapabilityContract}. The suites
+ * start a server in this JVM. They assume that each request is one ephemeral node of the client's session in each of
  * {@link Recipe#queues()}, unless the lock is {@linkplain Recipe#withLocalHandoffs handed over inside the process}.
  * They also assume that a waiting request watches the node that it waits for.
  */

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * All ways to request a lock, made by a thread that is interrupted before or during the call. A request that an
- * interruption ends leaves nothing behind. A request that ignores the interruption continues, and keeps the interrupt
- * flag.
+ * interrupt ends leaves nothing behind. A request that ignores the interrupt continues, and preserves the interrupt
+ * status.
  */
 public abstract class InterruptContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";

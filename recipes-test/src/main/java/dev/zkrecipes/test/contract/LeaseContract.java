@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A lease knows its own state: while it is held for long, while there is no connection, and after its node was
+ * A lease knows its own state: while it is held for long, while there is no connection, and after its node has been
  * deleted.
  */
 public abstract class LeaseContract extends Stage {
     private static final Duration SHORT = Duration.ofSeconds(3);
-    /** Outlasts a reconnect, before which ZooKeeper's client may wait for a second. */
+    /** A session that outlasts a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
 
     /** Creates the suite; the test of a recipe extends it. */
@@ -42,8 +42,8 @@ public abstract class LeaseContract extends Stage {
     }
 
     /**
-     * The session is so long that only a pause of seconds can make a lease invalid. Such a pause costs one lease its
-     * round: the test takes the next lease once this one is valid.
+     * The session is so long that only a pause of seconds can make a lease invalid. After such a pause, the test waits
+     * until the lease is valid before it acquires the next one.
      */
     @Test
     @Tag("H152")
@@ -95,7 +95,7 @@ public abstract class LeaseContract extends Stage {
         assertThat(losses).hasValue(1);
     }
 
-    /** A slow machine rightly suspends the lease, but loses nothing. */
+    /** Checks that the lease stays held. On a slow machine it may rightly be suspended, but it must not be lost. */
     private static void assertStaysHeldPastTheSessionTimeout(Lease held) {
         long end = System.nanoTime() + SHORT.plusMillis(200).toNanos();
         try (Lateness lateness = Lateness.measure()) {
@@ -108,7 +108,7 @@ public abstract class LeaseContract extends Stage {
         await().until(() -> held.state() == LeaseState.HELD);
     }
 
-    /** Whether the process may have stood still for so long that later writes prove less. */
+    /** Whether the process may have been paused for so long that the lease is rightly not proven to be held. */
     private static boolean isLate(Lateness lateness) {
         return lateness.soFar().compareTo(SHORT.dividedBy(12)) > 0;
     }

@@ -25,7 +25,7 @@ public abstract class LockCapabilityContract {
     /** Creates the suite; the test of a lock extends it. */
     protected LockCapabilityContract() {}
 
-    /** {@return a recipe for the lock under test and its rival, the same at each call} */
+    /** {@return a recipe for the lock under test and its rival, the same in each call} */
     protected abstract Recipe recipe();
 
     /** For a lock that the holding thread can acquire again at once, and that no other thread may release. */
@@ -54,7 +54,7 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** For a lock whose holders learn that somebody else requests it. */
+    /** For a lock whose holders are notified when somebody asks them to release it. */
     protected abstract class Revocable extends RevocationContract {
         /** Creates the suite; a nested class of the test extends it. */
         protected Revocable() {}

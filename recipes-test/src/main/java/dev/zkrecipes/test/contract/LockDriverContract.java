@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link LockDriver} must do. The suite plays every short queue of the requests that a lock can have,
- * without a server, and checks the laws and the rule of the lock as its author states it.
+ * The rules for every {@link LockDriver}. The suite plays every short queue of the requests that a lock can have,
+ * without a server. It checks the laws, and the rule of the lock as its author states it.
  *
  * <pre>{@code
  * class GroupDriverTest extends LockDriverContract {
@@ -39,12 +39,12 @@ import org.junit.jupiter.api.Test;
  * }</pre>
  *
  * <p>The suite is exhaustive: it plays all queues of up to {@link #longest()} requests, where each request is any of
- * {@link #drivers()}, and every part of a queue that may be left when others leave. A failure names the driver, the
+ * {@link #drivers()}, and every subset of a queue that may remain when others leave. A failure names the driver, the
  * request, and the nodes in front of it, for example {@code group.red(3) behind [group.green(1), group.red(2)]}: the
- * part of the node name that the driver wrote, and the number of the node.
+ * part of the node name that the driver defines, and the number of the node.
  *
- * <p>A subclass tests what its lock does beyond these rules, over {@link #queues()}: for which nodes a request waits
- * so that it rarely wakes, and which payloads are legal.
+ * <p>A subclass tests what its lock does beyond these rules, over {@link #queues()}: for which nodes a request waits so
+ * that it rarely wakes, and which payloads are legal.
  */
 public abstract class LockDriverContract extends NodeNameContract {
     private static final int LONGEST = 6;
@@ -54,8 +54,8 @@ public abstract class LockDriverContract extends NodeNameContract {
     protected LockDriverContract() {}
 
     /**
-     * {@return the requests to mix in one queue, at least one, and the same at each call} Each request is a driver;
-     * all of them are on one path and differ in what they request.
+     * {@return the requests to mix in one queue, at least one, and the same in each call} Each request is a driver; all
+     * of them are on one path and differ in what they request.
      */
     @Override
     protected abstract List<LockDriver> drivers();
@@ -98,10 +98,10 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * Parses the name that ZooKeeper would give to a node of this request. Ids fall as numbers rise, so that a driver
-     * that orders by id fails.
+     * Parses the name that ZooKeeper would give to a node of this request. Ids decrease as numbers increase, so that a
+     * driver that orders by id fails.
      *
-     * @param driver writes the name and reads it
+     * @param driver the driver that defines the name and parses it
      * @param number the sequence number
      * @return the node
      * @throws AssertionError if the driver does not recognise its own name
@@ -113,8 +113,8 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     /**
      * Checks, over all queues, that a request waits for the nearest node with which it conflicts and for no other, so
-     * that it wakes as rarely as possible. This is for locks in which two requests either conflict or do not, whoever
-     * else is there.
+     * that it wakes as rarely as possible. This is for locks in which two requests either conflict or not, whatever
+     * other requests exist.
      *
      * @param conflict whether a node in front and the node to decide on may not hold the lock together
      * @throws AssertionError if the driver decides otherwise
@@ -133,7 +133,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         }));
     }
 
-    /** All queues, the shortest first, so that the first failure is the simplest one. */
+    /** Returns all queues, the shortest first, so that the first failure is the simplest one. */
     private Stream<DriverQueue> asked() {
         return asked(false);
     }
@@ -166,8 +166,8 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * The answer must not depend on other questions in between. A driver that remembers or draws lots grants what it
-     * refused before, or forgets a holder.
+     * The answer must not depend on other questions in between. A driver that has a memory or decides at random may
+     * grant what it refused before, or forget a holder.
      */
     @Test
     void sameQuestion_hasTheSameAnswer() {
@@ -183,7 +183,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
-    /** Only numbers order the queue; ids mean nothing. */
+    /** Only numbers order the queue; ids have no meaning. */
     @Test
     void answer_doesNotDependOnIds() {
         Iterator<DriverQueue> others = asked(true).iterator();
@@ -203,8 +203,8 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * The name of a node says what its request asks for. To show the holders of a lock, one driver decides on all
-     * nodes.
+     * The name of a node contains everything about its request. To show the holders of a lock, one driver decides on
+     * all nodes.
      */
     @Test
     void answer_doesNotDependOnTheDriverAsked() {
@@ -215,7 +215,7 @@ public abstract class LockDriverContract extends NodeNameContract {
         }));
     }
 
-    /** Otherwise the first user of a path would decide by another rule than the driver states. */
+    /** Otherwise the first user of a path would decide by a rule other than the one that the driver states. */
     @Test
     void initialSharedRule_decidesLikeTheDriver() {
         asked().filter(queue -> queue.driver() instanceof SharedRuleDriver)
@@ -226,7 +226,7 @@ public abstract class LockDriverContract extends NodeNameContract {
                 }));
     }
 
-    /** A wait for any other node makes the acquire fail. */
+    /** If a driver waits for any other node, the acquire fails. */
     @Test
     void wait_isOnlyForNodesInFront() {
         asked().forEach(queue -> queue.parts()
@@ -241,7 +241,7 @@ public abstract class LockDriverContract extends NodeNameContract {
 
     // ---- The laws.
 
-    /** Otherwise somebody would keep a hold that the rule no longer allows. */
+    /** Otherwise a holder would keep a hold that the rule no longer allows. */
     @Test
     void law1_requestGrantedBehindSome_isGrantedBehindAnySubset() {
         requireBehindSubsets("law 1: granted", DriverQueue::isGrant);
@@ -315,8 +315,8 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * A driver that makes such a request wait makes it wait for nothing. A driver that refuses it must also refuse it
-     * when it is alone.
+     * If a driver makes such a request wait, it waits for nothing. If a driver refuses it, it must also refuse it when
+     * it is alone.
      */
     @Test
     void requestCompatibleWithAllInFront_isGranted_unlessNever() {
@@ -326,9 +326,9 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * A request that waits holds nothing. A driver that counts it as a holder lets in fewer requests than may hold
-     * the lock. A request delays nobody if it is compatible with every set of requests in front of it that may ever
-     * hold the lock together.
+     * A waiting request holds nothing. A driver that counts it as a holder grants the lock to fewer requests than may
+     * hold it. A request delays nobody if it is compatible with every set of requests in front of it that may ever hold
+     * the lock together.
      */
     @Test
     void requestThatDelaysNobodyInFront_isGranted_unlessNever() {

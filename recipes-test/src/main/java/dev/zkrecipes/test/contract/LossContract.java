@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * When the server has ended the session, every call reports the loss, and each release reduces the number of holds by
+ * Once the server has ended the session, every call reports the loss, and each release reduces the number of holds by
  * one.
  */
 public abstract class LossContract extends Stage {
@@ -155,8 +155,8 @@ public abstract class LossContract extends Stage {
     }
 
     /**
-     * Checks that the calling thread cannot acquire the lock. It learns of the loss. If the lost hold belongs to
-     * nobody, it learns instead that the lock is busy.
+     * Checks that the calling thread cannot acquire the lock. The calls report the loss. If the lost hold belongs to
+     * nobody, they report instead that the lock is busy.
      */
     private void assertNobodyGetsTheLock() throws InterruptedException {
         if (recipe().ownership() == Ownership.NOBODY) {

@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every driver must do with the names of nodes: write legal names, parse the names of its own lock, and leave
- * all other names alone.
+ * The rules for every driver about node names: it defines legal names, parses the names of its own lock, and ignores
+ * all other names.
  */
 abstract class NodeNameContract {
     private static final Pattern LEGAL_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
@@ -28,7 +28,7 @@ abstract class NodeNameContract {
     /** {@return the requests of one lock, one driver for each} */
     protected abstract List<LockDriver> drivers();
 
-    /** The engine refuses a lock with any other name when the lock is made. */
+    /** The engine refuses to create a lock with any other name. */
     @Test
     void nodeName_isLegal() {
         for (LockDriver driver : drivers()) {
@@ -48,7 +48,7 @@ abstract class NodeNameContract {
         }
     }
 
-    /** Requests that cannot parse each other's nodes do not see each other, or fail. */
+    /** If requests cannot parse each other's nodes, they ignore each other, or fail. */
     @Test
     void nodeOfEachRequest_isReadUnchanged_byAll() {
         for (LockDriver writer : drivers()) {
@@ -72,8 +72,8 @@ abstract class NodeNameContract {
     }
 
     /**
-     * When the sequence counter is worn out, numbers are negative or repeat. A driver that does not see such a node
-     * grants the lock to a second holder.
+     * When the sequence counter has reached its limit, numbers are negative or repeat. A driver that ignores such a
+     * node grants the lock to a second holder.
      */
     @Test
     void numberOfAWornOutCounter_isRead() {
@@ -88,8 +88,8 @@ abstract class NodeNameContract {
     }
 
     /**
-     * A driver that accepts the nodes of another lock allows two kinds of lock on one path, which do not exclude each
-     * other.
+     * A driver that accepts the nodes of another kind of lock allows two kinds of lock on one path, which do not
+     * exclude each other.
      */
     @Test
     void nodeOfAnotherLock_isForeign() {

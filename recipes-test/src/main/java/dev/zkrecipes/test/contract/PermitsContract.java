@@ -135,8 +135,8 @@ abstract class PermitsContract extends TwoSemaphores {
     }
 
     /**
-     * Makes a large request leave, after which the small one is granted. Returns whether the small one arrived before
-     * the large one left.
+     * Makes a large request leave, after which the small one behind it is granted. Returns whether the small one
+     * arrived before the large one left.
      */
     private boolean isLeftBehind(Leaving how, Duration limit) throws InterruptedException {
         InterProcessLock all = others.apply(LIMIT);
@@ -162,7 +162,7 @@ abstract class PermitsContract extends TwoSemaphores {
         return isBehind;
     }
 
-    /** Checks that an acquire times out. On a slow machine it may not have seen the lock by then. */
+    /** Checks that an acquire times out. On a slow machine it may not have read the state of the lock by then. */
     private static void assertTimesOut(InterProcessLock lock, Duration limit) throws InterruptedException {
         try {
             assertThat(lock.tryAcquire(limit)).isEmpty();

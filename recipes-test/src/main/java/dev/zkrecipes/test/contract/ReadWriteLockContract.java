@@ -6,7 +6,7 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that a fair read-write lock with a downgrade must do: {@link SharingContract}, and the downgrade.
+ * Everything that a fair read-write lock with a downgrade must do: {@link SharingContract}, and the downgrade.
  *
  * <pre>{@code
  * class CatalogueLockIT extends ReadWriteLockContract {
@@ -21,15 +21,15 @@ import org.junit.jupiter.api.Nested;
  * }</pre>
  *
  * <p>Each side of the lock is also an {@link dev.zkrecipes.core.InterProcessLock}. So add two tests that extend
- * {@link InterProcessLockContract}: one for the write lock, and one for the read lock with the write lock as its
- * rival. For a lock without a downgrade, extend {@link SharingContract} instead of this class.
+ * {@link InterProcessLockContract}: one for the write lock, and one for the read lock with the write lock as its rival.
+ * For a lock without a downgrade, extend {@link SharingContract} instead of this class.
  */
 public abstract class ReadWriteLockContract {
 
     /** Creates the suite; the test of a lock extends it. */
     protected ReadWriteLockContract() {}
 
-    /** {@return a maker of the lock under test, the same at each call} */
+    /** {@return a maker of the lock under test, the same in each call} */
     protected abstract ReadWritePair.Maker locks();
 
     @Nested

@@ -11,12 +11,12 @@ import java.util.Objects;
 /**
  * The two sides of one read-write lock.
  *
- * @param read the side that any number of holders share
- * @param write the side that one holder has alone
+ * @param read the side that any number of holders can share
+ * @param write the side that has one holder, which excludes all others
  */
 public record ReadWritePair(InterProcessLock read, InterProcessLock write) {
     /**
-     * Makes a pair.
+     * Creates a pair.
      *
      * @param read the lock of readers
      * @param write the lock of writers
@@ -26,14 +26,14 @@ public record ReadWritePair(InterProcessLock read, InterProcessLock write) {
         Objects.requireNonNull(write, "write");
     }
 
-    /** Makes a read-write lock on a path. */
+    /** Creates a read-write lock on a path. */
     @FunctionalInterface
     public interface Maker {
         /**
          * {@return both sides of a new lock}
          *
-         * @param client the client to work on
-         * @param path the path, which the lock may use as it likes
+         * @param client the client to use
+         * @param path the path, which nothing else uses
          * @param options optional settings
          */
         ReadWritePair make(ZooKeeperClient client, String path, LockOptions options);

@@ -10,27 +10,26 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What the suites need to know about a recipe: how to make the lock under test, and how to make a lock that conflicts
- * with it.
+ * What the suites need to know about a recipe: how to create the lock under test, and how to create a lock that
+ * conflicts with it.
  *
- * @param lock makes the lock under test
- * @param rival makes a lock that can never be held together with the lock under test; its node stands in the first
- *     queue
+ * @param lock creates the lock under test
+ * @param rival creates a lock that can never be held together with the lock under test; its node is in the first queue
  * @param ownership who owns the holds of the lock under test
- * @param queues the places of the nodes, one node in each: suffixes to the path of the lock, such as {@code ""} or
- *     {@code "/a"}
- * @param localHandoffs whether requests of one client share a node, so that requests are granted in order only within
- *     a client
+ * @param queues the queues, with one node of each request in each of them, as suffixes to the path of the lock, such as
+ *     {@code ""} or {@code "/a"}
+ * @param localHandoffs whether requests of one client share a node, so that requests are granted in order only within a
+ *     client
  */
 public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> queues, boolean localHandoffs) {
 
     /**
-     * Makes a recipe.
+     * Creates a recipe.
      *
-     * @param lock makes the lock under test
-     * @param rival makes a lock that can never be held together with the lock under test
+     * @param lock creates the lock under test
+     * @param rival creates a lock that can never be held together with the lock under test
      * @param ownership who owns the holds of the lock under test
-     * @param queues the places of the nodes, at least one
+     * @param queues the queues, as suffixes to the path of the lock; at least one
      * @param localHandoffs whether requests of one client share a node
      * @throws IllegalArgumentException if there is no queue
      */
@@ -44,24 +43,24 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
         }
     }
 
-    /** Makes a lock on a path. */
+    /** Creates a lock on a path. */
     @FunctionalInterface
     public interface Maker {
         /**
          * {@return a new lock}
          *
-         * @param client the client to work on
-         * @param path the path, which the lock may use as it likes
+         * @param client the client to use
+         * @param path the path, which only locks of this recipe use
          * @param options optional settings
          */
         InterProcessLock make(ZooKeeperClient client, String path, LockOptions options);
     }
 
     /**
-     * {@return a recipe for a lock that only one holder can have at a time, with its nodes directly below its path}
-     * Such a lock is its own rival.
+     * {@return a recipe for a lock with one holder at a time, and with its nodes directly below its path} Such a lock
+     * is its own rival.
      *
-     * @param lock makes the lock
+     * @param lock creates the lock
      * @param ownership who owns its holds
      */
     public static Recipe exclusive(Maker lock, Ownership ownership) {
@@ -71,8 +70,8 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     /**
      * {@return a recipe for two kinds of lock on one path, with their nodes directly below that path}
      *
-     * @param lock makes the lock under test
-     * @param rival makes a lock that can never be held together with the lock under test
+     * @param lock creates the lock under test
+     * @param rival creates a lock that can never be held together with the lock under test
      * @param ownership who owns the holds of the lock under test
      */
     public static Recipe rivals(Maker lock, Maker rival, Ownership ownership) {
@@ -80,9 +79,9 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     }
 
     /**
-     * {@return this recipe for a lock that has nodes in other places, or several of them}
+     * {@return this recipe for a lock that has its nodes elsewhere, or several nodes for each request}
      *
-     * @param paths the suffixes to the path of the lock; the rival stands in the first
+     * @param paths the suffixes to the path of the lock; the node of the rival is below the first
      */
     public Recipe withQueues(String... paths) {
         return new Recipe(lock, rival, ownership, List.of(paths), localHandoffs);

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One request for a lock, on a thread of its own that keeps the lock until it is told to release it. */
+/** One request for a lock, on its own thread, which keeps the lock until it is told to release it. */
 final class Request {
     private static final Duration LONG = Duration.ofSeconds(20);
 
@@ -135,7 +135,7 @@ final class Request {
      * How a request for a lock ended.
      *
      * @param flavour how the lock was requested
-     * @param ending with the lock, without it, or with an error
+     * @param ending whether it ended with the lock, without it, or with an error
      * @param error the error; null if there was none
      * @param interrupted whether the interrupt flag of the thread was set at the end
      * @param took how long the request took

@@ -23,7 +23,7 @@ abstract class ResizeContract extends TwoSemaphores {
      *
      * @param with a client of the test
      * @param on the path of the semaphore
-     * @param configured the number of permits with which the semaphore was made
+     * @param configured the number of permits with which the semaphore was created
      * @param limit the number of permits from now on
      * @throws InterruptedException if the thread is interrupted
      */

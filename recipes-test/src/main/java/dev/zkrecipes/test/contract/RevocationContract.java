@@ -35,7 +35,10 @@ abstract class RevocationContract extends Stage {
 
     private Revoker revoker;
 
-    /** No test here waits for the end of a session, and a short session is easily lost on a busy machine. */
+    /**
+     * Returns a long time-out: no test here waits for the end of a session, and a short session is easily lost on a
+     * busy machine.
+     */
     @Override
     Duration sessionTimeout() {
         return Contenders.WITHOUT_CHECKS;
@@ -101,7 +104,7 @@ abstract class RevocationContract extends Stage {
         held.close();
         Lease lease = Soon.get(wanted);
         List<RevocationRequest> heard = listen(lease);
-        await().until(() -> heard.size() == recipe().queues().size()); // each node had a request of its own
+        await().until(() -> heard.size() == recipe().queues().size()); // each node had its own request
         Soon.get(lease.closeAsync());
         assertNothingLeft();
     }
@@ -219,11 +222,11 @@ abstract class RevocationContract extends Stage {
         assertThat(asked).hasSize(recipe().queues().size());
         List<RevocationOutcome> outcomes =
                 asked.stream().map(revocation -> Soon.get(revocation.outcome())).toList();
-        // If there are several nodes, the first one is broken. The holder may learn of that and release the others
-        // before they are broken.
+        // If there are several nodes, the first one is deleted. The holder may learn of that and release the others
+        // before they are deleted.
         assertThat(outcomes).contains(RevocationOutcome.BROKEN);
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(grace.toNanos());
-        assertThat(heard).hasSizeLessThanOrEqualTo(1); // the hold may be broken before it has heard
+        assertThat(heard).hasSizeLessThanOrEqualTo(1); // the hold may be broken before its listener is notified
         Lease next = Soon.get(wanted);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
         Soon.await().until(next::isValid); // the deletion has affected no other node

@@ -23,10 +23,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The lock under test and its rival on a path that exists. Each test has its own. */
+/** The lock under test and its rival on an existing path. Each test has its own scene. */
 final class Scene {
     static final String PARENT = "/contract";
-    /** Shorter than any session time-out, so that a leftover node is noticed before its session ends and removes it. */
+    /**
+     * Half of the usual session time-out, so that a leftover node is noticed before its session ends and removes it.
+     */
     private static final Duration IN_TIME = Contenders.SESSION.dividedBy(2);
     /** How long a client may look for nodes of a lost session. */
     private static final Duration UNTIL_SESSIONS_ARE_OVER = Duration.ofSeconds(20);
@@ -60,12 +62,12 @@ final class Scene {
         return scene;
     }
 
-    /** Another object for the same lock as {@link #lock}. */
+    /** Returns another object for the same lock as {@link #lock}. */
     InterProcessLock another() {
         return contenders.recipe.lock().make(contenders.client, path, LockOptions.defaults());
     }
 
-    /** A lock of the same client on the first of the queues, with a rule that no recipe has. */
+    /** Returns a lock of the same client on the first of the queues, with a rule that no recipe has. */
     InterProcessLock ofAnotherRule() {
         return new LockInternals(contenders.client, queues.get(0), new AnotherRule(), LockOptions.defaults())
                 .threadOwned();
@@ -90,19 +92,19 @@ final class Scene {
         }
     }
 
-    /** The paths of all nodes in all queues. */
+    /** Returns the paths of all nodes in all queues. */
     List<String> nodes() {
         return queues.stream()
                 .flatMap(queue -> server.children(queue).stream().map(name -> queue + "/" + name))
                 .toList();
     }
 
-    /** The names of the nodes in the first queue, which is the one that the lock under test and the rival share. */
+    /** Returns the names of the nodes in the first queue, which the lock under test and the rival share. */
     List<String> firstQueue() {
         return server.children(queues.get(0));
     }
 
-    /** The paths of all nodes of one session. */
+    /** Returns the paths of all nodes of one session. */
     List<String> nodesOf(long session) {
         return nodes().stream().filter(node -> isOwnedBy(session, node)).toList();
     }
@@ -111,12 +113,15 @@ final class Scene {
         return server.owner(node).orElse(0) == session;
     }
 
-    /** Waits until the only request of the client under test stands in every queue and watches the rival's node. */
+    /** Waits until the only request of the client under test has a node in every queue and watches the rival's node. */
     void awaitWaiting() {
         await().alias("a request that waits").until(this::isWaiting);
     }
 
-    /** Waits for a request to wait that does not wait for long: it may have ended before this method looks. */
+    /**
+     * Waits until a request waits or has ended. A request with a short time limit may have ended before this method
+     * checks.
+     */
     void awaitWaiting(Request request) {
         await().alias("a request that waits").until(() -> isWaiting() || request.isDone());
     }
@@ -129,7 +134,7 @@ final class Scene {
                                 || server.childWatchers(node).contains(session));
     }
 
-    /** Waits until only the rival is in the queues. */
+    /** Waits until the node of the rival is the only one in the queues. */
     void awaitOnlyTheRival() {
         await().untilAsserted(() ->
                 assertThat(nodes()).hasSize(1).allMatch(node -> isOwnedBy(contenders.rivalsSession(), node)));
@@ -161,7 +166,7 @@ final class Scene {
                 .isEqualTo(expected);
     }
 
-    /** Checks, after all holds are released, that the rival can get the lock and that no node is left. */
+    /** Checks, after all holds have been released, that the rival can get the lock and that no node is left. */
     void assertPathIsFree() throws InterruptedException {
         Optional<Lease> next = rivalInTime();
         assertThat(next).as("the rival's lease, queue %s", nodes()).isPresent();
@@ -186,7 +191,7 @@ final class Scene {
         }
     }
 
-    /** Tries to acquire the rival; empty also if there was no answer. */
+    /** Tries to acquire the rival. Returns empty also if there was no answer. */
     private Optional<Lease> rivalWithin(Duration limit) throws InterruptedException {
         try {
             return rival.tryAcquire(limit);

@@ -6,8 +6,8 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that a fair semaphore must do whose permits belong to no thread. A number of its permits is an
- * {@link dev.zkrecipes.core.InterProcessLock}, and must keep the promises of one.
+ * Everything that a fair semaphore must do whose permits belong to no thread. Any number of its permits, acquired
+ * together, is an {@link dev.zkrecipes.core.InterProcessLock}, and must keep the promises of one.
  *
  * <pre>{@code
  * class PermitsContractIT extends SemaphoreContract {
@@ -32,12 +32,12 @@ public abstract class SemaphoreContract {
     /** Creates the suite; the test of a semaphore extends it. */
     protected SemaphoreContract() {}
 
-    /** {@return a maker of the semaphore under test, the same at each call} */
+    /** {@return a maker of the semaphore under test, the same in each call} */
     protected abstract SemaphoreMaker semaphores();
 
     /**
-     * {@return a recipe with some of the permits as the lock, and all permits as its rival} Override this method if
-     * the semaphore is made {@linkplain Recipe#withLocalHandoffs with local hand-overs}.
+     * {@return a recipe with some of the permits as the lock, and all permits as its rival} Override this method if the
+     * semaphore is created {@linkplain Recipe#withLocalHandoffs with local hand-overs}.
      */
     protected Recipe permits() {
         return Recipe.rivals(
@@ -48,7 +48,7 @@ public abstract class SemaphoreContract {
                 Ownership.NOBODY);
     }
 
-    /** For capabilities of permits as a lock that not all locks have. */
+    /** For capabilities that only some locks have, with permits as the lock. */
     protected abstract class AsLock extends LockCapabilityContract {
         /** Creates the suite; a nested class of the test extends it. */
         protected AsLock() {}

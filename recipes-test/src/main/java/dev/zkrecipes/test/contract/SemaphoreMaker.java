@@ -8,16 +8,16 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.util.function.IntFunction;
 
-/** Makes a semaphore on a path. */
+/** Creates a semaphore on a path. */
 @FunctionalInterface
 public interface SemaphoreMaker {
     /**
-     * {@return a new semaphore: a function from a number of permits to the lock that takes all of them together} For
-     * a number that is not positive, {@link IllegalArgumentException} is thrown by the function, or by the lock when
-     * it is acquired.
+     * {@return a new semaphore: a function from a number of permits to the lock that takes all of them together} For a
+     * number that is not positive, {@link IllegalArgumentException} is thrown by the function, or by the lock when it
+     * is acquired.
      *
-     * @param client the client to work on
-     * @param path the path, which the semaphore may use as it likes
+     * @param client the client to use
+     * @param path the path, which only this semaphore uses
      * @param limit the number of permits
      * @param options optional settings
      */

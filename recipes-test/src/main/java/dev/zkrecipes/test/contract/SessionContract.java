@@ -38,11 +38,11 @@ abstract class SessionContract extends Stage {
 
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
     /**
-     * For tests that wait until a session is over. If the reply to a create was lost with its session, the client
-     * looks for the node until that session is certainly over.
+     * A session for tests that wait for its end. If the reply to a create is lost with its session, the client looks
+     * for the node until that session has certainly ended.
      */
     private static final Duration BRIEF = Duration.ofSeconds(2);
-    /** As short as possible for a lease that has to stay valid on an overloaded machine. */
+    /** A session as short as possible for a lease that has to stay valid on an overloaded machine. */
     private static final Duration OUTLASTING_STALLS = Duration.ofSeconds(4);
     /** A session that does not expire while a test runs. */
     private static final Duration LASTING = Duration.ofSeconds(40);
@@ -52,7 +52,7 @@ abstract class SessionContract extends Stage {
     @Test
     @Tag("H58")
     void sessionLostWhileWaiting_queuesAgainInTheNext() throws InterruptedException {
-        // Requests often hear that their nodes are gone before they hear of the end of the session, and then send a
+        // Requests often learn that their nodes are gone before they learn of the end of the session, and then send a
         // create that gets no answer.
         try (Contenders own = Contenders.open(server, recipe(), OUTLASTING_STALLS)) {
             List<WaitingRequest> waiters = WaitingRequest.all(own, workers, LockOptions.defaults());
@@ -123,8 +123,8 @@ abstract class SessionContract extends Stage {
     }
 
     /**
-     * The server ends the session while the reply to one of the requests is on its way. A client that reads that
-     * reply first may trust its lease until it learns of the end of the session. From then on it must not.
+     * The server ends the session while the reply to one of the requests is in transit. A client that reads that reply
+     * first may trust its lease until it learns of the end of the session, but not any longer.
      */
     @ParameterizedTest
     @MethodSource(FLAVOUR + "trying")
@@ -201,7 +201,7 @@ abstract class SessionContract extends Stage {
     void connectionLostWhileWaiting_keepsTimeouts(Flavour flavour) throws InterruptedException {
         Lease held = scene.rival.acquire();
         Duration limit = SHORT.multipliedBy(3);
-        while (!isCutOffInTime(flavour, limit)) { // a connection that is lost after the end proves nothing
+        while (!isCutOffInTime(flavour, limit)) { // a disconnect after the end of the request proves nothing
             limit = limit.multipliedBy(4);
             assertThat(limit).isLessThan(Duration.ofSeconds(15));
         }
@@ -210,7 +210,8 @@ abstract class SessionContract extends Stage {
     }
 
     /**
-     * Cuts a request off while it waits. Returns whether the request was still waiting when its client noticed that.
+     * Cuts off the client of a waiting request. Returns whether the request was still waiting when its client noticed
+     * that.
      */
     private boolean isCutOffInTime(Flavour flavour, Duration limit) throws InterruptedException {
         Request request = Request.limited(workers, flavour, scene.lock, limit);
@@ -304,7 +305,7 @@ abstract class SessionContract extends Stage {
     /**
      * A try during which the server ended the session.
      *
-     * @param step the request of the try that was not answered yet
+     * @param step the request of the try that had not been answered yet
      * @param own the clients of the try
      * @param scene the path of the try
      * @param lost the id of the session
@@ -337,7 +338,10 @@ abstract class SessionContract extends Stage {
      */
     private record WaitingRequest(Scene scene, Lease held, Request request) {
 
-        /** Makes a request in each of the ways that wait. All of them watch their rivals when this method returns. */
+        /**
+         * Makes a request in each of the ways that wait. All of them are watching their rivals when this method
+         * returns.
+         */
         static List<WaitingRequest> all(Contenders contenders, Workers workers, LockOptions options)
                 throws InterruptedException {
             List<WaitingRequest> waiters = new ArrayList<>();

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Readers share the lock, a writer is alone, and both stand in one queue, so that neither side starves. */
+/** Readers share the lock, a writer holds it alone, and both wait in one queue, so that neither side starves. */
 public abstract class SharingContract extends TwoReadWriteLocks {
     /** Creates the suite; the test of a lock extends it. */
     protected SharingContract() {}

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * The setting of a suite: one server and the same two clients for all tests, and a separate scene for each test. Each
- * test has its own thread. So a test that hangs fails, even in a wait that no interruption ends.
+ * test has its own thread. So a test that hangs fails, even in a wait that no interrupt ends.
  */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
@@ -31,7 +31,7 @@ abstract class Stage {
 
     Stage() {}
 
-    /** {@return the recipe under test, the same at each call} */
+    /** {@return the recipe under test, the same in each call} */
     protected abstract Recipe recipe();
 
     /** The session time-out of the client under test. */
@@ -51,7 +51,7 @@ abstract class Stage {
     }
 
     /**
-     * Prepares a test. A failed test may have left anything behind, and other tests close their client. The next test
+     * Prepares a test. A failed test may have left anything behind, and some tests close their client. The next test
      * then starts with new clients, so that it fails only for its own reasons.
      */
     @BeforeEach

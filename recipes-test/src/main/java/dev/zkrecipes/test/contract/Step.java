@@ -26,12 +26,12 @@ record Step(RequestType type, int nth) {
             RequestType.SET_DATA,
             RequestType.MULTI);
 
-    /** The number of writes among these requests. */
+    /** Returns the number of writes among these requests. */
     static long writes(RequestCounts requests) {
         return WRITES.stream().mapToLong(requests::of).sum();
     }
 
-    /** The requests that a client sends when it tries to acquire a free lock and gets it. */
+    /** Returns the requests that a client sends when it tries to acquire a free lock and gets it. */
     static List<Step> ofATry(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {
         try (Contenders quiet = Contenders.openQuiet(server, recipe)) {
             Scene scene = Scene.of(quiet);

@@ -25,8 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Many requests of two clients for one lock. Each is granted in its turn, in the order of the requests, and none is
  * granted beside another. Requests for the lock and for its rival alternate, so that neighbours conflict whatever the
- * recipe is. If two requests for the lock conflict with each other, and so do two for its rival, then two of each
- * stand in a row.
+ * recipe is. If both the lock and its rival are exclusive, two requests for each are made in a row.
  */
 public abstract class TurnsContract extends Stage {
     private static final int WAITERS = 8;
@@ -43,7 +42,7 @@ public abstract class TurnsContract extends Stage {
     }
 
     /**
-     * Two neighbours leave, one after the other. If only one left, the requests around it might be of one kind and
+     * Two neighbours leave, one after the other. If only one left, the requests around it might be of the same kind and
      * hold together.
      */
     @ParameterizedTest
@@ -74,7 +73,10 @@ public abstract class TurnsContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    /** Only one thread of a kind whose holders may share the lock, because two of them would meet. */
+    /**
+     * Returns the number of threads for a kind of lock: only one if its holders may share the lock, because two of them
+     * would meet.
+     */
     private int threads(Recipe.Maker kind) throws InterruptedException {
         return isExclusive(kind) ? THREADS : 1;
     }
@@ -110,7 +112,7 @@ public abstract class TurnsContract extends Stage {
     }
 
     /**
-     * Whether a lock of this kind that one client holds keeps the other client out. Nobody else may use the path
+     * Whether a lock of this kind, held by one client, excludes the other client. Nobody else may use the path
      * meanwhile. A lock that is its own rival must be exclusive.
      */
     private boolean isExclusive(Recipe.Maker kind) throws InterruptedException {
@@ -128,8 +130,8 @@ public abstract class TurnsContract extends Stage {
     }
 
     /**
-     * Requests of both clients behind a rival that holds the lock. Events are noted in the order in which they
-     * happen, and after each step compared with the events that should have happened.
+     * Requests of both clients behind a rival that holds the lock. Events are recorded in the order in which they
+     * happen, and after each step compared with the expected events.
      */
     private static final class QueuedRequests {
         private static final Duration SOON = Duration.ofSeconds(10);
@@ -145,10 +147,10 @@ public abstract class TurnsContract extends Stage {
         /**
          * A request.
          *
-         * @param name what it requests, and its place when the line was made
+         * @param name what it requests, and its original place in the line
          * @param lock the lock that it requests
-         * @param wanted can be cancelled
-         * @param noted has the same lease, as soon as the grant has been noted
+         * @param wanted the future of the request, which can be cancelled
+         * @param noted completes with the same lease once the grant has been recorded
          */
         private record Turn(
                 String name, InterProcessLock lock, CompletableFuture<Lease> wanted, CompletableFuture<Lease> noted) {}
@@ -257,8 +259,8 @@ public abstract class TurnsContract extends Stage {
         }
 
         /**
-         * Checks that nobody gets in beside the holder, and that nobody has got in: when a try is answered, its
-         * client has heard of everything that happened in the queue before.
+         * Checks that nobody gets the lock beside the holder, and that nobody has got it: when a try is answered, its
+         * client has been notified of everything that happened in the queue before.
          */
         private void check() {
             if (!waiting.isEmpty()) {

@@ -13,14 +13,14 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 
-/** The setting of suites about who may hold together: two clients, with a separate path for each test. */
+/** The setting of suites that test who may hold together: two clients, with a separate path for each test. */
 abstract class TwoClients<T> extends Stage {
     String path;
     ZooKeeperClient client;
     T own;
     T others;
 
-    /** Makes the object under test. */
+    /** Creates the object under test. */
     abstract T make(ZooKeeperClient with, String on);
 
     @Override
@@ -36,12 +36,12 @@ abstract class TwoClients<T> extends Stage {
         others = make(contenders.rivals, path);
     }
 
-    /** Waits until this number of requests, held or waiting, stand below the path. */
+    /** Waits until this number of requests, holding or waiting, have nodes below the path. */
     final void awaitNodes(int count) {
         await().untilAsserted(() -> assertThat(server.children(path)).hasSize(count));
     }
 
-    /** The lease of a request; fails the test if the request was not granted. */
+    /** Returns the lease of a request. Fails the test if the request was not granted. */
     static Lease granted(Optional<Lease> lease, String what) {
         return lease.orElseThrow(() -> new AssertionError("not granted, or not in time: " + what));
     }

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 
 /** The setting of suites for read-write locks: two clients, and the same lock through each of them. */
 abstract class TwoReadWriteLocks extends TwoClients<ReadWritePair> {
-    /** {@return a maker of the lock under test, the same at each call} */
+    /** {@return a maker of the lock under test, the same in each call} */
     protected abstract ReadWritePair.Maker locks();
 
     @Override

@@ -12,7 +12,7 @@ import java.util.function.IntFunction;
 abstract class TwoSemaphores extends TwoClients<IntFunction<InterProcessLock>> {
     static final int LIMIT = 4;
 
-    /** {@return a maker of the semaphore under test, the same at each call} */
+    /** {@return a maker of the semaphore under test, the same in each call} */
     protected abstract SemaphoreMaker semaphores();
 
     @Override

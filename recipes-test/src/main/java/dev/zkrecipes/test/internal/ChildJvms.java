@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The processes of a test: other JVMs with the class path of this JVM. If one of them fails, the test fails.
+ * The child processes of a test: other JVMs with the class path of this JVM. If one of them fails, the test fails.
  *
  * <pre>{@code
  * try (ChildJvms processes = new ChildJvms()) {
@@ -23,8 +23,8 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>Their output goes where the output of this JVM goes. Their standard input ends when this JVM ends, or earlier,
- * so a process that reads it can end by itself. Not thread-safe.
+ * <p>Their output goes to the output of this JVM. Their standard input reaches EOF when this JVM ends, or earlier, so a
+ * process that reads it can end by itself. Not thread-safe.
  */
 public final class ChildJvms implements AutoCloseable {
     /** Options for a small JVM that starts quickly. */
@@ -37,7 +37,7 @@ public final class ChildJvms implements AutoCloseable {
 
     private final List<Process> processes = new ArrayList<>();
 
-    /** Makes an empty group. */
+    /** Creates an empty group. */
     public ChildJvms() {}
 
     /**
@@ -66,8 +66,8 @@ public final class ChildJvms implements AutoCloseable {
     }
 
     /**
-     * The command line of a JVM with the class path of this JVM. Surefire runs tests from a jar that only refers to
-     * the class path, and a system property holds the path itself.
+     * Returns the command line of a JVM with the class path of this JVM. Surefire runs tests from a jar that only
+     * refers to the class path, and a system property contains the path itself.
      */
     public static List<String> command(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(options);
@@ -82,7 +82,8 @@ public final class ChildJvms implements AutoCloseable {
     /**
      * Waits until all processes have ended.
      *
-     * @throws AssertionError if a process is still running then, or has ended with an exit value other than 0
+     * @throws AssertionError if a process is still running after that time, or has ended with an exit value other than
+     *     0
      */
     public void join(Duration limit) throws InterruptedException {
         Duration stretched = MachineLoad.stretched(limit);
@@ -97,7 +98,7 @@ public final class ChildJvms implements AutoCloseable {
         }
     }
 
-    /** Kills the processes that are still running, and waits until they are gone. */
+    /** Kills the processes that are still running, and waits until they have ended. */
     @Override
     public void close() {
         processes.forEach(Process::destroyForcibly);

@@ -6,10 +6,7 @@ package dev.zkrecipes.test.internal;
 import java.io.IOException;
 import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 
-/**
- * The main class of a server's process. The process ends with the process that started it, even if that one is
- * killed.
- */
+/** The main class of a server process. The process ends when its parent process ends, even if the parent is killed. */
 public final class EnsembleProcess {
     private EnsembleProcess() {}
 
@@ -24,10 +21,10 @@ public final class EnsembleProcess {
     private static void endWithParent() {
         try {
             while (System.in.read() >= 0) {
-                // Nothing is written to the standard input. It ends when the parent has ended.
+                // Nothing is written to the standard input. It reaches EOF when the parent has ended.
             }
         } catch (IOException e) {
-            // An error has the same meaning as the end.
+            // An error has the same meaning as EOF.
         }
         Runtime.getRuntime().halt(1);
     }

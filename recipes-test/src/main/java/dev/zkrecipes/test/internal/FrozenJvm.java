@@ -28,7 +28,7 @@ public final class FrozenJvm implements AutoCloseable {
         this.process = process;
     }
 
-    /** Stops a process and returns when none of its threads runs any more. */
+    /** Freezes a process and returns when none of its threads runs any more. */
     public static FrozenJvm freeze(Process process) {
         signal("STOP", process);
         if (Files.isDirectory(tasks(process))) {
@@ -38,7 +38,8 @@ public final class FrozenJvm implements AutoCloseable {
     }
 
     /**
-     * The folder in which Linux lists the threads. Other systems have no such folder, and stop a process fast enough.
+     * Returns the folder in which Linux lists the threads. Other systems have no such folder, and stop a process fast
+     * enough.
      */
     private static Path tasks(Process process) {
         return Path.of("/proc", String.valueOf(process.pid()), "task");

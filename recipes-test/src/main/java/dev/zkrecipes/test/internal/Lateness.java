@@ -9,18 +9,16 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Measures how late the threads of this JVM run on a machine that has too much to do. There are two kinds of
- * lateness, and the greater one counts:
+ * Measures how late the threads of this JVM run on an overloaded machine. There are two kinds of lateness, and the
+ * greater one counts:
  *
  * <ul>
- *   <li>Pauses. A thread beside the test waits again and again for a moment, and adds up by how much each wait was
- *       too long.
- *   <li>Slowness. With more work than processors, a thread that works is slowed down by the
- *       {@linkplain MachineLoad load} of the machine, which a thread that waits does not notice.
+ *   <li>Pauses. A separate thread repeatedly waits for a moment, and adds up by how much each wait was too long.
+ *   <li>Slowness. If more threads work than there are processors, the {@linkplain MachineLoad load} of the machine
+ *       slows each of them down, which a waiting thread does not notice.
  * </ul>
  *
- * <p>A test adds the lateness to its bounds on time, so that they say something about the code rather than about the
- * machine:
+ * <p>A test adds the lateness to its time limits, so that they test the code rather than the machine:
  *
  * <pre>{@code
  * try (Lateness lateness = Lateness.measure()) {
@@ -61,7 +59,7 @@ public final class Lateness implements AutoCloseable {
         }
     }
 
-    /** Starts to measure. */
+    /** Starts measuring. */
     public static Lateness measure() {
         Lateness lateness = new Lateness();
         Thread thread = new Thread(lateness::run, "lateness");
@@ -70,7 +68,7 @@ public final class Lateness implements AutoCloseable {
         return lateness;
     }
 
-    /** Tells by how much a thread that has worked or waited since the start would be late by now. */
+    /** Returns by how much a thread that has worked or waited since the start would be late by now. */
     public synchronized Duration soFar() {
         long now = System.nanoTime();
         long paused = sum + Math.max(0, now - due);
@@ -98,7 +96,7 @@ public final class Lateness implements AutoCloseable {
         return due;
     }
 
-    /** Stops to measure. */
+    /** Stops measuring. */
     @Override
     public void close() {
         closed = true;

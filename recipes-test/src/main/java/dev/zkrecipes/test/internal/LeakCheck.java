@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds threads that the code under test has left running: threads that are alive now and were not at the start.
+ * Finds threads that the code under test has left running: threads that are alive now but were not at the start.
  *
  * <pre>{@code
  * LeakCheck threads = LeakCheck.start();
@@ -52,7 +52,7 @@ public final class LeakCheck {
         this.only = only;
     }
 
-    /** Remembers the threads that are alive now. */
+    /** Starts a check, and records the threads that are alive now. */
     public static LeakCheck start() {
         // Threads are compared by identity, so that no equals() of a subclass can hide one.
         Set<Thread> before = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -72,7 +72,7 @@ public final class LeakCheck {
         return new LeakCheck(before, ignored, List.of(namePrefixes));
     }
 
-    /** Lists the threads that are alive now and were not at the start. */
+    /** Returns the threads that are alive now but were not at the start. */
     public List<Thread> newThreads() {
         return liveThreads().stream()
                 .filter(thread -> !before.contains(thread) && isLookedAt(thread))

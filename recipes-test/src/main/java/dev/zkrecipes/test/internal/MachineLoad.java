@@ -6,7 +6,9 @@ package dev.zkrecipes.test.internal;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
-/** How many threads compete for each processor of this machine, by the system's average of the last minute. */
+/**
+ * The number of threads that compete for each processor of this machine, by the system's average over the last minute.
+ */
 public final class MachineLoad {
     private MachineLoad() {}
 
@@ -20,7 +22,8 @@ public final class MachineLoad {
     }
 
     /**
-     * Returns how long something takes under the present load that takes {@code duration} on a machine that keeps up.
+     * Returns how long an operation takes under the present load if it takes {@code duration} on a machine that keeps
+     * up.
      */
     public static Duration stretched(Duration duration) {
         return Duration.ofNanos((long) (duration.toNanos() * perProcessor()));

@@ -20,9 +20,10 @@ import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Finds what a client must not keep after all its locks are released. A client may keep views of the queues that it
- * used within the last minute, each with one watch on the path; {@link #keptViews} counts them. It uses reflection, so
- * that the engine needs no hooks for tests. If a field is renamed, the suites fail, rather than pass without looking.
+ * Finds state that a client must not keep once all its locks have been released. A client may keep views of the queues
+ * that it used within the last minute, each with one watch on the path; {@link #keptViews} counts them. This class uses
+ * reflection, so that the engine needs no hooks for tests. If a field is renamed, the suites fail, rather than pass
+ * without checking anything.
  */
 public final class Remains {
     private static final ClassValue<Map<String, Field>> FIELDS = new ClassValue<>() {
@@ -43,8 +44,8 @@ public final class Remains {
     }
 
     /**
-     * Names what is left in an open client. It looks on the engine thread, which alone may read the state of the
-     * engine.
+     * Names what is left in an open client. Reads the state of the engine on the engine thread, because no other thread
+     * may read it.
      */
     public static List<String> of(ZooKeeperClient client) throws InterruptedException {
         CompletableFuture<List<String>> left = new CompletableFuture<>();
@@ -75,7 +76,7 @@ public final class Remains {
         }
     }
 
-    /** The number of views that such a client keeps. */
+    /** Returns the number of views kept by a client whose engine is not running now. */
     public static int keptViews(ZooKeeperClient client) {
         try {
             return look(client).views;

@@ -10,14 +10,14 @@ import java.util.Random;
  */
 public record Seed(long value) {
 
-    /** Draws a seed, or takes the one that was given, and prints it. */
+    /** Chooses a random seed, or takes the given one, and prints it. */
     public static Seed forTest(String test) {
         Seed seed = new Seed(Long.getLong("zkrecipes.seed", System.nanoTime()));
         System.out.println(test + ": replay with -Dzkrecipes.seed=" + seed.value);
         return seed;
     }
 
-    /** The random numbers for one of the threads of the test. */
+    /** Returns the random numbers for one of the threads of the test. */
     public Random random(int thread) {
         return new Random(value * 31 + thread);
     }

@@ -24,11 +24,11 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * The setting of a test that needs a server: the server of its class, a path that no other test uses, and clients and
- * proxies. Whatever the test opens here is closed after it, the latest first. Each test has its own thread, so a test
+ * proxies. Whatever the test opens here is closed after it, in reverse order. Each test has its own thread, so a test
  * that hangs fails, even in a wait that no interruption ends.
  *
- * <p>A session lasts longer than any test, unless the test asks for another time-out. So no lease is checked while
- * requests are counted.
+ * <p>A session lasts longer than any test, unless the test sets another time-out. So no lease is checked while requests
+ * are counted.
  */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
@@ -36,7 +36,7 @@ public abstract class ServerStage {
     /** The server of the class. */
     protected EmbeddedZooKeeper server;
 
-    /** A path for this test only; nobody has created it. */
+    /** A path for this test only; it does not exist yet. */
     protected String path;
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -52,7 +52,10 @@ public abstract class ServerStage {
                 + Integer.toHexString(test.getDisplayName().hashCode());
     }
 
-    /** Closes what was opened, all of it: what is left open would disturb other tests. */
+    /**
+     * Closes everything that was opened, even if something cannot be closed: an open resource would disturb other
+     * tests.
+     */
     @AfterEach
     protected final void leave() {
         AssertionError failure = new AssertionError("cannot close what was opened");
@@ -68,7 +71,7 @@ public abstract class ServerStage {
         }
     }
 
-    /** Returns the resource, which is closed after the test. */
+    /** Closes the resource after the test. Returns the resource. */
     protected final <T extends AutoCloseable> T opened(T resource) {
         opened.push(resource);
         return resource;
@@ -104,27 +107,27 @@ public abstract class ServerStage {
         return opened(TestClients.connect(settings));
     }
 
-    /** The settings of a client of the server. */
+    /** Returns the settings of a client of the server. */
     protected final ZooKeeperClientBuilder settings() {
         return settings(server.connectString());
     }
 
-    /** The settings of a client of another connect string, such as that of a proxy. */
+    /** Returns the settings of a client with another connect string, such as that of a proxy. */
     protected static ZooKeeperClientBuilder settings(String connectString) {
         return ZooKeeperClient.builder().connectString(connectString).sessionTimeout(TestClients.LONG_SESSION);
     }
 
-    /** Waits until this number of nodes is below the path of the test. */
+    /** Waits until the path of the test has this number of children. */
     protected final void awaitNodes(int count) {
         awaitNodes(path, count);
     }
 
-    /** Waits until this number of nodes is below the path. */
+    /** Waits until the path has this number of children. */
     protected final void awaitNodes(String lockPath, int count) {
         Soon.await().untilAsserted(() -> assertThat(server.children(lockPath)).hasSize(count));
     }
 
-    /** The path of the only node below the path of the test. */
+    /** Returns the path of the only child of the test's path. Fails if there is none or more than one. */
     protected final String node() {
         assertThat(server.children(path)).hasSize(1);
         return path + "/" + server.children(path).get(0);
@@ -138,8 +141,8 @@ public abstract class ServerStage {
     }
 
     /**
-     * {@return how many watches stand on nodes of queues} A client that uses a path again and again also watches the
-     * path, for a while after its last use.
+     * {@return the number of watches on nodes of queues} A client that uses a path repeatedly also watches the path
+     * itself, until a while after its last use.
      *
      * @param paths the paths of the locks
      */

@@ -12,17 +12,15 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
 /**
- * Waits for something that has happened already or is about to happen. It looks at once and then often, while
- * Awaitility looks every 100 ms by default.
+ * Waits for something that has happened already or is about to happen. It checks at once and then often, while
+ * Awaitility checks every 100 ms by default.
  */
 public final class Soon {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
     private Soon() {}
 
-    /**
-     * Begins a wait that looks every 5 ms, for 10 s at most, or longer on a {@linkplain MachineLoad busy machine}.
-     */
+    /** Begins a wait that checks every 5 ms, for 10 s at most, or longer on a {@linkplain MachineLoad busy machine}. */
     public static ConditionFactory await() {
         return Awaitility.await()
                 .pollDelay(Duration.ZERO)

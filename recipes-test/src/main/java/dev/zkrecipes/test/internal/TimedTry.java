@@ -11,10 +11,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A timed acquire that a test expects to end without the lock, because the lock is busy. It waits for 1 s. If
- * ZooKeeper does not answer in that time, nobody knows whether the lock is busy, so the acquire rightly fails with a
- * {@link LockConnectionException}. On a machine that stands still for a second, this happens to any lock. So the
- * acquire is repeated, with 5 s and finally with 25 s:
+ * A timed acquire that a test expects to end without the lock, because the lock is busy. It waits for 1 s. If ZooKeeper
+ * does not answer in that time, it is not known whether the lock is busy, so the acquire rightly fails with a
+ * {@link LockConnectionException}. On a machine that stalls for a second, this happens with any lock. So the acquire is
+ * repeated, with 5 s and finally with 25 s:
  *
  * <pre>{@code
  * Lease held = others.acquire();
@@ -26,14 +26,14 @@ import java.util.Optional;
 public final class TimedTry {
     private static final Duration FIRST = Duration.ofSeconds(1);
     private static final Duration LAST = Duration.ofSeconds(25);
-    private static final int LONGER = 5; // times, for each repetition
+    private static final int LONGER = 5; // the factor by which each repetition waits longer
 
     private TimedTry() {}
 
     /**
      * Tries to acquire a lock.
      *
-     * @throws LockConnectionException if ZooKeeper answered none of the attempts
+     * @throws LockConnectionException if ZooKeeper answers none of the attempts
      */
     public static Optional<Lease> on(InterProcessLock lock) throws InterruptedException {
         return of(lock::tryAcquire);
@@ -42,7 +42,7 @@ public final class TimedTry {
     /**
      * Makes another kind of timed request for a lock.
      *
-     * @throws LockConnectionException if ZooKeeper answered none of the attempts
+     * @throws LockConnectionException if ZooKeeper answers none of the attempts
      * @throws AssertionError if the request throws another checked exception, which is the cause
      */
     public static <T> T of(Request<T> request) throws InterruptedException {

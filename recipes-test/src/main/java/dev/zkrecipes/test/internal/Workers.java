@@ -24,8 +24,8 @@ import java.util.stream.Collectors;
  * }
  * }</pre>
  *
- * <p>An exception that leaves an ordinary thread ends in the handler of uncaught exceptions of the JVM. No test looks
- * there, and ZooKeeper's server replaces the handler by one that only logs. Here the exception is kept, and thrown by
+ * <p>An uncaught exception of an ordinary thread goes to the JVM's handler of uncaught exceptions. No test checks that
+ * handler, and ZooKeeper's server replaces it with one that only logs. Here the exception is kept, and thrown by
  * {@link #join} or {@link #close()}.
  *
  * <p>All threads are daemons. Instances are thread-safe.
@@ -45,7 +45,7 @@ public final class Workers implements AutoCloseable {
     @GuardedBy("this")
     private boolean closing;
 
-    /** Makes an empty group of platform threads. */
+    /** Creates an empty group of platform threads. */
     public Workers() {
         this(Thread::new);
     }
@@ -55,8 +55,8 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Makes an empty group of virtual threads. It finds them by reflection, because this code is compiled for a JDK
-     * without virtual threads.
+     * Creates an empty group of virtual threads. Uses reflection, because this code is compiled for a JDK without
+     * virtual threads.
      *
      * @throws UnsupportedOperationException if this JDK is older than 21
      */
@@ -109,8 +109,8 @@ public final class Workers implements AutoCloseable {
 
     /**
      * Interrupts the threads that are still running, and waits for them for 10 s at most. Throws the failures that
-     * {@link #join} has not thrown, except for those of threads that were interrupted here: after a test that has
-     * failed, those mean nothing.
+     * {@link #join} has not thrown. Ignores failures that happen after this call began, because they may result from
+     * the interrupts.
      *
      * @throws AssertionError if a thread does not end; the message contains the stack traces
      */
@@ -165,7 +165,10 @@ public final class Workers implements AutoCloseable {
         throw new AssertionError("a worker failed: " + first, first);
     }
 
-    /** Waits until no such thread is left, longer on a busy machine. Returns the threads that are still alive. */
+    /**
+     * Waits until there are no such threads any more, longer on a busy machine. Returns the threads that are still
+     * alive.
+     */
     static List<Thread> awaitEnd(Supplier<List<Thread>> living, Duration limit) throws InterruptedException {
         long deadline = System.nanoTime() + MachineLoad.stretched(limit).toNanos();
         List<Thread> left = living.get();
@@ -176,7 +179,7 @@ public final class Workers implements AutoCloseable {
         return left;
     }
 
-    /** The names, states and stack traces of threads, for messages. */
+    /** Returns the names, states and stack traces of threads, for messages. */
     static String describe(List<Thread> threads) {
         return threads.stream()
                 .map(thread -> "\n    \"" + thread.getName() + "\" " + thread.getState()

@@ -3,7 +3,7 @@
 
 /**
  * Helpers that the suites share with the tests of this project: for threads, processes, time and randomness. They are
- * not for other users, because they change without notice.
+ * not meant for other users, because they may change without notice.
  */
 @NullMarked
 package dev.zkrecipes.test.internal;
