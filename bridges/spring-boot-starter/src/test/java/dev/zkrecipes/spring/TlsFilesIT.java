@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
@@ -48,6 +49,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 @Timeout(600)
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ResourceLock("the secure port")
 class TlsFilesIT {
     private final ApplicationContextRunner boot = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, ZkRecipesAutoConfiguration.class));

@@ -94,7 +94,7 @@ class ShippingTest {
                 .hasSize(3)
                 .extracting(pom -> pom.one("/project/parent/version").orElseThrow())
                 .containsExactly(
-                        starter.one("/project/properties/boot3.version").orElseThrow(),
+                        PARENT.one("/project/properties/boot3.version").orElseThrow(),
                         starter.one("/project/properties/boot40.version").orElseThrow(),
                         starter.one("/project/properties/boot41.version").orElseThrow());
         List<String> needed = Pom.published().stream()
