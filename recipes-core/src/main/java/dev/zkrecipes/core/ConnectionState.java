@@ -5,7 +5,7 @@ package dev.zkrecipes.core;
 
 /** The state of a {@link ZooKeeperClient}'s connection to ZooKeeper. */
 public enum ConnectionState {
-    /** No connection has been made yet in the current session. */
+    /** No connection has been established yet in the current session. */
     CONNECTING,
     /** Connected to a server that accepts writes. */
     CONNECTED,

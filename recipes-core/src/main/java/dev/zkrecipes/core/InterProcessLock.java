@@ -123,8 +123,8 @@ public interface InterProcessLock {
     }
 
     /**
-     * Runs {@code body} with the lock if it can be acquired in time: as {@link #call}, with {@link
-     * #tryAcquire(Duration)}.
+     * Runs {@code body} with the lock if it can be acquired in time: as {@link #call}, with
+     * {@link #tryAcquire(Duration)}.
      *
      * <pre>{@code
      * Optional<String> inTime = mutex.tryCall(Duration.ofSeconds(2), lease -> ask(order, lease.fencingToken()));
@@ -135,8 +135,8 @@ public interface InterProcessLock {
      * @param timeout how long to wait at most; zero means not to wait
      * @param body what to run, on the calling thread
      * @return what the body returned; empty if, and only if, the lock was busy and the body was not run
-     * @throws NullPointerException if the body returned null, which could not be told from not having run; the lock is
-     *     released all the same
+     * @throws NullPointerException if the body returned null, which could not be distinguished from not having run; the
+     *     lock is released nevertheless
      * @throws E if the body throws it
      * @throws InterruptedException as {@link #tryAcquire(Duration)}
      * @throws LockException as {@link #tryAcquire(Duration)} and {@link Lease#close}
@@ -273,7 +273,7 @@ public interface InterProcessLock {
      * {@link LockConnectionException}, as {@link #tryAcquire()} does. A client connects in the background, so call
      * {@link ZooKeeperClient#awaitConnected} first when the application starts, or use {@code tryLock} with a time.
      *
-     * @return a view; holds made through it and through this lock are the same holds
+     * @return a view; holds acquired through it and through this lock are the same holds
      */
     Lock asLock();
 }

@@ -45,7 +45,7 @@ public interface LockObserver {
     /**
      * Called when a request for a lock begins, on the requesting thread.
      *
-     * @param request what is asked for
+     * @param request the requested lock
      * @return receives the outcome
      */
     Progress onWaiting(Request request);
@@ -59,7 +59,7 @@ public interface LockObserver {
     default void onClient(Supplier<ConnectionState> connection) {}
 
     /**
-     * What is asked for.
+     * The requested lock.
      *
      * @param path the path of the lock; those of a multi-lock, with commas in between
      * @param name what the application calls the lock, see {@link LockOptions#withName(String)}; empty if it has no
@@ -82,9 +82,9 @@ public interface LockObserver {
         }
 
         /**
-         * The kind as a word, for people and meters: {@code mutex}, {@code read}, {@code write}, {@code permits},
-         * {@code leadership}. For another recipe it is the kind without the separator at its end; for a multi-lock, the
-         * words of its members, separated by commas.
+         * Returns the kind as a word, for people and meters: {@code mutex}, {@code read}, {@code write},
+         * {@code permits}, {@code leadership}. For another recipe it is the kind without the separator at its end; for
+         * a multi-lock, the words of its members, separated by commas.
          *
          * @return the word
          */

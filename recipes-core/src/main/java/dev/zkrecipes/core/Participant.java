@@ -12,7 +12,7 @@ import java.util.Objects;
  *
  * @param path the path of the lock
  * @param node the name of the node below the lock's path
- * @param kind what the node asks for, as the recipe names it: {@code lock-}, {@code __READ__}, {@code __WRIT__},
+ * @param kind what the node requests, as the recipe names it: {@code lock-}, {@code __READ__}, {@code __WRIT__},
  *     {@code lease.}, or the kind of a custom driver
  * @param payload what the kind carries, such as the number of permits; empty if nothing
  * @param owner the owner label of the client that created the node, or {@code "unknown"} if the node carries none or
@@ -39,11 +39,11 @@ public record Participant(
      *
      * @param path the path of the lock
      * @param node the name of the node
-     * @param kind what the node asks for
+     * @param kind what the node requests
      * @param payload what the kind carries
      * @param owner the owner label
      * @param sessionId the session
-     * @param age the time since the node was made
+     * @param age the time since the node was created
      * @param position the place in the queue
      * @param holding whether it holds
      */

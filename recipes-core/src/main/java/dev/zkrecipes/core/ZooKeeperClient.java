@@ -20,7 +20,7 @@ import org.apache.zookeeper.ZooKeeper;
  * for the handle of each acquire.
  *
  * <p>Instances are thread-safe. Closing a client ends every waiting acquire with {@link ClientClosedException}, makes
- * every lease LOST, deletes what the client holds and leaves no thread behind.
+ * every lease LOST, deletes the nodes that the client holds and leaves no thread behind.
  */
 public final class ZooKeeperClient implements AutoCloseable {
     static {

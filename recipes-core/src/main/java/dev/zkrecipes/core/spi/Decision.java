@@ -35,7 +35,7 @@ public sealed interface Decision {
     }
 
     /**
-     * The node can never be granted, whoever is in front of it.
+     * The node can never be granted, whatever is in front of it.
      *
      * @param reason the explanation for the user
      */
@@ -85,7 +85,7 @@ public sealed interface Decision {
     }
 
     /**
-     * {@return the decision that the node can never be granted, whoever is in front of it}
+     * {@return the decision that the node can never be granted, whatever is in front of it}
      *
      * @param reason the explanation for the user
      */

@@ -132,7 +132,7 @@ public final class LockInternals {
      * Waits for a future as the client's own locks do: by the client's clock, and without running other tasks on a
      * thread of a {@link java.util.concurrent.ForkJoinPool}.
      *
-     * @param <T> what it waits for
+     * @param <T> the type of the value
      * @param future what to wait for
      * @param atMost how long
      * @return the value of the future; empty if it is not completed by then
@@ -151,7 +151,7 @@ public final class LockInternals {
      * Waits as {@link #await} does, but for as long as it takes. Interruption does not end the wait; the interrupt flag
      * is kept.
      *
-     * @param <T> what it waits for
+     * @param <T> the type of the value
      * @param future what to wait for
      * @return its value
      */
@@ -287,7 +287,7 @@ public final class LockInternals {
     /**
      * Reads the queue of the lock and its rule in one request, waiting at most for the request time-out.
      *
-     * @return what the server showed; empty if the path does not exist
+     * @return the queue and the rule; empty if the path does not exist
      * @throws InterruptedException as {@link InterProcessLock#participants}
      * @throws LockException as {@link InterProcessLock#participants}, or if the driver refuses
      */

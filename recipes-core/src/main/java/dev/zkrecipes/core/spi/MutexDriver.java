@@ -12,7 +12,7 @@ import java.util.Optional;
  * all. Drivers with the same node name are equal.
  *
  * @param nodeName how the nodes are named: {@code lock-} as those of Apache Curator's mutex, {@code latch-} as those of
- *     its {@code LeaderLatch}, or by any other word
+ *     its {@code LeaderLatch}, or with any other kind
  */
 public record MutexDriver(String nodeName) implements FifoDriver {
     /** Creates the driver of a mutex, whose nodes are named {@code lock-}. */

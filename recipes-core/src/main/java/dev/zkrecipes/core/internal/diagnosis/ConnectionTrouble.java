@@ -38,7 +38,7 @@ public final class ConnectionTrouble {
             null);
 
     private final HandleKind kind;
-    private final @Nullable ZKClientConfig config; // tells a probe how to speak TLS
+    private final @Nullable ZKClientConfig config; // the TLS settings for a probe
     private final EngineScheduler scheduler;
     private Duration patience = LONGEST_PATIENCE; // shorter if requests time out earlier
     private Duration pause = LONGEST_PATIENCE; // before the next probe

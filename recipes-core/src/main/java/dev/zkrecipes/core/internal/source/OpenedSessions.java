@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * requests fail, and so do requests made during the pause.
  *
  * <p>A server may accept the connection of a session and then refuse its credentials. If there was no login, the next
- * session is opened only when a request asks for one, because only a request shows whether the server accepts the
+ * session is opened only when a request needs one, because only a request shows whether the server accepts the
  * credentials. Confined to the engine thread.
  */
 public final class OpenedSessions implements SessionSource {

@@ -131,7 +131,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
 
     // ---- The session.
 
-    /** Looks for a session, unless the machine has ended. */
+    /** Requests a session, unless the machine has ended. */
     protected final void seek() {
         if (!over) {
             become(seeking);

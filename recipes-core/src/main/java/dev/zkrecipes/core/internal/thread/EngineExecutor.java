@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * submitted before it fell due.
  *
  * <p><b>The runner.</b> One thread at a time is the runner. A thread that submits a task and finds no runner becomes
- * the runner, runs a few tasks for a short time, and steps down. This saves an acquire that nothing delays a thread
- * switch. The engine's own thread runs the remaining tasks, and the alarms when they fall due; otherwise it sleeps. No
+ * the runner, runs a few tasks for a short time, and steps down. This saves a thread switch in an acquire that need not
+ * wait. The engine's own thread runs the remaining tasks, and the alarms when they fall due; otherwise it sleeps. No
  * task is forgotten: a submitting thread first adds the task and then looks for a runner, while a runner first steps
  * down and then looks for tasks. So at least one of the two sees the other. A wake-up that comes before the sleep ends
  * that sleep.

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import org.jspecify.annotations.Nullable;
 
-/** The reason why a client has no session, as errors and the log word it. */
+/** The reason why a client has no session, as worded in errors and in the log. */
 public record Obstacle(String text, Kind kind, @Nullable Throwable cause) {
     /** Whether an obstacle makes requests fail or wait. */
     public enum Kind {

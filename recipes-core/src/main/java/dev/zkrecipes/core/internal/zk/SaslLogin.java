@@ -106,7 +106,7 @@ public final class SaslLogin {
                     null);
         }
         try {
-            // A login module that asks for a name or a password gets no answer, as with ZooKeeper's client: there is no
+            // A login module that requests a name or a password gets no answer, as with ZooKeeper's client: there is no
             // user to type it.
             LoginContext context = new LoginContext(section, callbacks -> {});
             context.login();
@@ -198,7 +198,7 @@ public final class SaslLogin {
                 + "/" + host;
     }
 
-    @SuppressWarnings("removal") // its successor came with JDK 18
+    @SuppressWarnings("removal") // its successor was added in JDK 18
     private static void askForTicket(Subject user, String principal) throws GSSException {
         PrivilegedExceptionAction<byte[]> ask = () -> {
             GSSManager manager = GSSManager.getInstance();

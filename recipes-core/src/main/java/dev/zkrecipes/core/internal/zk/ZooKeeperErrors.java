@@ -69,7 +69,7 @@ public final class ZooKeeperErrors {
                 "a node on the path is ephemeral and can have no children, choose another path";
             case NOTREADONLY -> "the server is read-only, use a handle that was opened with canBeReadOnly = false";
             case QUOTAEXCEEDED -> "a quota on the path is exceeded, raise it";
-            case UNIMPLEMENTED -> // reads in a multi, for example, came with 3.6
+            case UNIMPLEMENTED -> // reads in a multi, for example, were added in 3.6
                 "the server does not know that request, so it is older than 3.6, the oldest that this library works"
                         + " with: upgrade all servers, then make a new client";
             case EPHEMERALONLOCALSESSION ->

@@ -21,7 +21,7 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
      * {@return a success}
      *
      * @param <T> what it carries
-     * @param value what the server said
+     * @param value the response of the server
      */
     public static <T> Answer<T> ok(T value) {
         return new Answer<>(Code.OK, Objects.requireNonNull(value, "value"));

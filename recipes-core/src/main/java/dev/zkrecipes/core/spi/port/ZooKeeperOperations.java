@@ -18,9 +18,9 @@ import org.apache.zookeeper.data.Stat;
  *
  * <p>Requests are sent in the order of the calls. Calls come from the engine thread and return at once. Answers, watch
  * events and changes of state are delivered on the engine thread in the order in which the server sent them, each
- * answer exactly once, until {@link #close} is called; after that they may be missing. A request that is made while
- * there is no connection is sent with the next one or answered with a loss of the connection. What a call throws counts
- * as the answer to the request.
+ * answer exactly once, until {@link #close} is called; after that they may be missing. A request made while there is no
+ * connection is sent on the next one or answered with a loss of the connection. What a call throws counts as the answer
+ * to the request.
  */
 public interface ZooKeeperOperations {
 
