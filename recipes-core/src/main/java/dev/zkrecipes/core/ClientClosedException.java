@@ -5,13 +5,13 @@ package dev.zkrecipes.core;
 
 /**
  * The {@link ZooKeeperClient} is closed, or the handle that it wraps has ended, or the client has ended itself because
- * of an error in it, which is the cause.
+ * of an internal error, which is the cause.
  */
 public final class ClientClosedException extends LockException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes an error.
+     * Creates an error.
      *
      * @param message the path, what happened, and what to do
      */
@@ -20,10 +20,10 @@ public final class ClientClosedException extends LockException {
     }
 
     /**
-     * Makes an error with a cause.
+     * Creates an error with a cause.
      *
      * @param message the path, what happened, and what to do
-     * @param cause what the client has ended of
+     * @param cause why the client has ended
      */
     public ClientClosedException(String message, Throwable cause) {
         super(message, cause);

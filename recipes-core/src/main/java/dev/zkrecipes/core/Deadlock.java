@@ -12,24 +12,23 @@ import java.util.stream.Collectors;
 
 /**
  * Requests that wait for each other in a circle: each waits for what the next one holds, and the last one for what the
- * first one holds. Without outside help none of them is ever granted: a time limit has to end one of them, or somebody
- * has to.
+ * first one holds. None of them is ever granted unless a time limit, or somebody from outside, ends one of them.
  *
- * <p>It shows what the nodes of the locks show. A thread names the nodes that it holds in the data of the node with
- * which it waits: up to eight, which only this thread may release. A lease that another thread may close, such as a
- * permit of a semaphore, or that belongs to no thread, is not named. A request that waits inside its process, for a
- * lock that is handed over there, has no node.
+ * <p>This description contains what the nodes of the locks show. A thread names the nodes that it holds in the data of
+ * the node with which it waits: up to eight nodes, and only those that no other thread may release. A lease that
+ * another thread may close, such as a permit of a semaphore, or that belongs to no thread, is not named. A request that
+ * waits inside its process, for a lock that is handed over there, has no node.
  *
- * @param isProven whether one transaction has found all of the nodes, so that they waited for each other at one moment.
- *     Otherwise it is only suspected: one of them waits for a lock whose rule is not known here, such as one of a
- *     custom driver, and may be granted before the node is gone that another one holds
- * @param members who waits, in the order of the circle, beginning with the request that has found it
+ * @param isProven whether one transaction found all of the nodes, so that the requests waited for each other at one
+ *     moment. Otherwise the deadlock is only suspected: one request waits for a lock whose rule is not known here, such
+ *     as one of a custom driver, and may be granted before the node that another member holds is deleted
+ * @param members the waiting requests, in the order of the circle, beginning with the one that found the deadlock
  */
 public record Deadlock(boolean isProven, List<Member> members) {
     /**
-     * Makes a description.
+     * Creates a description.
      *
-     * @param isProven whether all of it was seen at one moment
+     * @param isProven whether all of the deadlock was seen at one moment
      * @param members who waits
      */
     public Deadlock {
@@ -43,11 +42,11 @@ public record Deadlock(boolean isProven, List<Member> members) {
      * @param node the path of the node with which it waits
      * @param holds the path of the node that its thread holds, and that another member waits for; empty if its place in
      *     the queue is what another member waits for
-     * @param age how long the node with which it waits has been there, by the clocks of the servers and of this machine
+     * @param age how long the node with which it waits has existed, by the clocks of the servers and of this machine
      */
     public record Member(String owner, String node, Optional<String> holds, Duration age) {
         /**
-         * Makes a description.
+         * Creates a description.
          *
          * @param owner the owner label
          * @param node the path of the node that waits
@@ -61,7 +60,7 @@ public record Deadlock(boolean isProven, List<Member> members) {
             Objects.requireNonNull(age, "age");
         }
 
-        /** Fit to print: anybody may have named the nodes. */
+        /** Returns printable text: names of nodes, which anybody may have chosen, are escaped. */
         @Override
         public String toString() {
             return owner + " waits with " + Printable.of(node) + " (" + age.toSeconds() + " s)"

@@ -4,8 +4,8 @@
 package dev.zkrecipes.core;
 
 /**
- * The path has a node in the form of a lock node that this lock cannot order itself against: another recipe or another
- * library uses the same path. Granting would mean two holders.
+ * The path has a child in the form of a lock node, relative to which this lock cannot determine its own place: another
+ * recipe or another library uses the same path. Granting the lock could result in two holders.
  */
 public final class IncompatibleNodeException extends LockRefusedException {
     private static final long serialVersionUID = 1L;
@@ -14,7 +14,7 @@ public final class IncompatibleNodeException extends LockRefusedException {
     private final String node;
 
     /**
-     * Makes an error.
+     * Creates an error.
      *
      * @param message the path, what happened, and what to do
      * @param node the name of the node below the lock's path
@@ -25,7 +25,7 @@ public final class IncompatibleNodeException extends LockRefusedException {
     }
 
     /**
-     * {@return the name of the node below the lock's path} Any client may have chosen it, so it may have control
+     * {@return the name of the node below the lock's path} Any client may have chosen it, so it may contain control
      * characters, which the message shows escaped.
      */
     public String node() {

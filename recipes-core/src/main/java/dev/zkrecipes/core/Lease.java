@@ -19,13 +19,13 @@ import org.apache.zookeeper.Op;
  * }</pre>
  *
  * <p><b>What a lease can and cannot promise.</b> A process may be paused at any moment, and ZooKeeper gives its lock to
- * another client when its session has been silent for too long. {@link #isValid()} and {@link #state()} tell what is
+ * another client when its session has been silent for too long. {@link #isValid()} and {@link #state()} return what is
  * known when they are called. They cannot see a pause between the call and what you do next, a machine that was
  * suspended, or clocks of wildly different rates. Where a late write would do harm, let the store refuse it: pass it
  * {@link #fencingToken()}, or, if the store is ZooKeeper, put {@link #guard()} into the {@code multi} that writes.
  *
- * <p>Instances are thread-safe. See {@link InterProcessLock} for who may close a lease. The lease of several locks as
- * one is a {@link MultiLease}.
+ * <p>Instances are thread-safe. See {@link InterProcessLock} for who may close a lease. The lease of a multi-lock is a
+ * {@link MultiLease}.
  */
 public interface Lease extends AutoCloseable {
 
@@ -33,14 +33,14 @@ public interface Lease extends AutoCloseable {
     String path();
 
     /**
-     * A number for the store to check: greater than that of every earlier holder that this one conflicts with, and the
-     * same for all re-entrant holds. A store that remembers the greatest token it has seen and refuses smaller ones is
-     * safe from late writers. It is the node's creation transaction id (czxid) times 2048, plus
-     * the number of the hand-over if the lock was passed on inside the process.
+     * Returns a number for the store to check: it is greater than that of every earlier holder with which this one
+     * conflicts, and the same for all re-entrant holds. A store that remembers the greatest token it has seen and
+     * refuses smaller ones is safe from late writers. The token is the node's creation transaction id (czxid) times
+     * 2048, plus the number of the hand-over if the lock was handed over inside the process.
      *
      * <p>Tokens rise as long as the ensemble keeps its data. When it has lost data or was restored from an older
-     * snapshot, they may begin below the old ones, of which a WARN is logged. So let the store compare an epoch first,
-     * which you raise after a restore, or use new lock paths then.
+     * snapshot, they may begin below the old ones, and a warning is logged. So let the store first compare an epoch,
+     * which you raise after a restore, or use new lock paths after a restore.
      *
      * @return a positive number
      * @throws LockLostException if the lease is lost
@@ -54,8 +54,8 @@ public interface Lease extends AutoCloseable {
 
     /**
      * {@return whether the state is {@link LeaseState#HELD}: committed writes of this session prove that the ensemble
-     * still has the session, that proof has not run out by the local clock, and the connection has stood since} Decided
-     * locally, without asking the server.
+     * still has the session, that proof has not expired by the local clock, and the connection has not been lost since}
+     * Decided locally, without asking the server.
      */
     boolean isValid();
 
@@ -71,24 +71,25 @@ public interface Lease extends AutoCloseable {
     void verify() throws InterruptedException;
 
     /**
-     * Replaces what is left of the time of {@link LockOptions#withHoldAtMost} by {@code most} from now on, which may be
-     * less. For a holder that works for longer than expected and wants to be stopped only if it hangs: it calls this
-     * from time to time. Decided locally, without asking the server; any thread may call it.
+     * Replaces the remaining time of {@link LockOptions#withHoldAtMost} by {@code most} from now on, which may be less.
+     * Intended for a holder that works for longer than expected and wants to lose the lock only if it hangs: it calls
+     * this method from time to time. Decided locally, without asking the server. May be called from any thread.
      *
-     * <p>All re-entrant holds stand on the same grant and have its time, whichever of them is prolonged. A grant of the
-     * other mode, after a downgrade, has a time of its own. For a lease of several locks it is set for each. If
-     * there was no limit, nothing changes.
+     * <p>All re-entrant holds share the same grant and its time limit, whichever of them is prolonged. A grant of the
+     * other mode, after a downgrade, has a time limit of its own. For a lease of several locks the limit is set for
+     * each of them. If there was no limit, nothing changes.
      *
      * @param most how long, from 1 millisecond to 36500 days
-     * @return whether the lease stands; false if it is lost, as it is from the moment its time was over, or closed
+     * @return whether the lease is still open; false if it is closed or lost, as it is from the moment its time has
+     *     elapsed
      * @throws IllegalArgumentException if the time is out of these bounds
      */
     boolean prolong(Duration most);
 
     /**
-     * An operation for your own {@code multi} on the same ensemble and chroot. The {@code multi} is applied only
-     * if the lock is held at that moment, and fails as a whole with {@code NoNode} otherwise. Of a lock that is passed
-     * on inside the process ({@code recipes-handoff}) a later holder in the same process counts, too.
+     * Returns an operation for your own {@code multi} on the same ensemble and chroot. The {@code multi} is applied
+     * only if the lock is held at that moment, and fails as a whole with {@code NoNode} otherwise. If the lock is
+     * handed over inside the process ({@code recipes-handoff}), a later holder in the same process counts, too.
      *
      * @return a check of this lease's node, whose name is unique
      * @throws LockLostException if the lease is lost; and the other errors of {@link #fencingToken}
@@ -97,7 +98,7 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs
-     * on a thread that the client keeps for losses, so blocked callbacks do not delay it; it may itself block. The
+     * on a thread that the client keeps for losses, so blocked callbacks do not delay it. The listener may block. The
      * listener is kept until the lease ends.
      *
      * @param listener what to run
@@ -107,71 +108,72 @@ public interface Lease extends AutoCloseable {
     /**
      * Runs {@code listener} on the client's callback executor once for every request to give the lock back, made with
      * {@link Revoker} or with Apache Curator's; at once for earlier ones, including those that came while this hold was
-     * still waiting for its turn. Requests that come while the connection is lost are reported on the next one.
+     * still waiting for its turn. Requests made while the connection is lost are reported on the next connection.
      *
-     * <p>A request changes nothing else: the lease stays as it is, and the application closes it, or not. A
-     * request with a grace period breaks the lease when that is over. All re-entrant holds that have listeners are
-     * told. The listener cannot close a hold that belongs to a thread, as it runs on another one.
+     * <p>A request changes nothing else: the lease stays as it is, and the application decides whether to close it. A
+     * request with a grace period breaks the lease when that period has elapsed. All re-entrant holds that have
+     * listeners are notified. The listener cannot close a hold that belongs to a thread, because it runs on another
+     * thread.
      *
-     * <p>With its first listener a hold reads and watches its node, one request for each of its nodes; without one
-     * it costs nothing. While it listens, it learns at once if somebody else deletes its node. The listener does not
-     * run for a lease that is closed or lost, even if it ends between the request and the call.
+     * <p>With its first listener a hold reads and watches its node, with one request for each of its nodes; without a
+     * listener this costs nothing. While a hold listens, it also learns at once if somebody else deletes its node. The
+     * listener does not run for a lease that is closed or lost, even if it ends between the request and the call.
      *
      * @param listener what to call
      */
     void onRevocationRequested(Consumer<RevocationRequest> listener);
 
     /**
-     * The lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Every call returns the same stage, which
-     * no caller can complete or cancel. What is attached to it stays until the lease ends, and so does each
-     * {@link CompletionStage#toCompletableFuture}; {@link CompletionStage#applyToEither} takes itself away when the
-     * other stage has ended first.
+     * Returns a stage that completes with the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}.
+     * Every call returns the same stage, which no caller can complete or cancel. Dependent stages stay attached until
+     * the lease ends, and so does each {@link CompletionStage#toCompletableFuture};
+     * {@link CompletionStage#applyToEither} detaches itself when the other stage completes first.
      *
-     * <p>It is for those who want to be told. The executor may be late, so code that looks from time to time uses
-     * {@link #state()}, which is never behind.
+     * <p>Use the stage to be notified. The executor may be late, so code that polls should use {@link #state()}, which
+     * is never behind.
      *
      * @return the stage, completed on the client's callback executor, or on a thread for losses with
-     *     {@link LeaseState#LOST}. A multi-lock of several clients uses those of the first one
+     *     {@link LeaseState#LOST}. A multi-lock of several clients uses those of the first client
      */
     CompletionStage<LeaseState> ended();
 
     /**
-     * Releases this hold, once; further calls do nothing. With the last hold the lock is released: waits for
-     * ZooKeeper's confirmation, at most for the request time-out and only while connected, or not at all if the lock
-     * {@linkplain LockOptions#withReleaseInBackground releases in the background}; the deletion continues in the
+     * Releases this hold, once; further calls do nothing. With the last hold the lock is released: this method waits
+     * for ZooKeeper's confirmation, at most for the request time-out and only while connected, or not at all if the
+     * lock {@linkplain LockOptions#withReleaseInBackground releases in the background}; the deletion continues in the
      * background until it is confirmed. Works with the interrupt flag set and keeps it. A lost lease is closed
      * silently.
      *
      * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names. The hold is released
-     *     all the same, but others stay locked out until the session ends, another client deletes the node, or this
-     *     client gets the right to, as it keeps trying
+     *     nevertheless, but others stay locked out until the session ends, another client deletes the node, or this
+     *     client, which keeps trying, gets the right to
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     @Override
     void close();
 
     /**
-     * As {@link #close()}, without waiting. Further calls return the state of the same release.
+     * Releases this hold as {@link #close()} does, without waiting. Further calls report on the same release.
      *
      * @return completes when this hold is released and, if it was the last one, ZooKeeper has confirmed that the node
-     *     is gone or its session is; exceptionally with {@link LockAccessException} if ZooKeeper refuses to delete it.
-     *     Every call returns a future of its own: to complete or cancel it changes nothing else
+     *     is deleted or its session has ended; exceptionally with {@link LockAccessException} if ZooKeeper refuses to
+     *     delete it. Every call returns a future of its own: completing or cancelling it changes nothing else
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     CompletableFuture<Void> closeAsync();
 
     /**
-     * Releases this hold when {@code delay} has passed, by the client's own timer: no thread waits. For a lock that is
-     * to be kept for a minimum time, although the work under it has ended.
+     * Releases this hold when {@code delay} has passed, by the client's own timer: no thread waits. Intended for a lock
+     * that has to be kept for a minimum time, although the work under it has ended.
      *
-     * <p>Until then the lease stays as it is, and from now on any thread may close it, which ends the wait. So does a
-     * loss; a loss also closes the lease. Of several calls, the one whose time is over first counts. The time of
-     * {@link LockOptions#withHoldAtMost} goes on: call {@link #prolong} first if it might be over sooner. When the
-     * client is closed, the lock is given back at once.
+     * <p>Until then the lease stays as it is, and from now on any thread may close it, which ends the wait. A loss also
+     * ends the wait, and closes the lease. Of several calls, the one whose delay elapses first counts. The time of
+     * {@link LockOptions#withHoldAtMost} continues to run: call {@link #prolong} first if it might elapse sooner. When
+     * the client is closed, the lock is released at once.
      *
      * <p>A hold that belongs to a thread still counts for that thread: it may re-enter meanwhile, and if it does, the
-     * lock is released with the last of its holds. Use {@link InterProcessLock#acquireAsync} for a time that also holds
-     * for the thread itself.
+     * lock is released with the last of its holds. Use {@link InterProcessLock#acquireAsync} if the delay has to apply
+     * to the thread itself, too.
      *
      * @param delay how long from now on, up to 36500 days; zero closes it now
      * @return what {@link #closeAsync()} returns

@@ -9,7 +9,7 @@ public enum LeaseState {
     HELD,
     /** The lock has not been confirmed for too long, or the connection is lost. It may become HELD again, or LOST. */
     SUSPENDED,
-    /** The lock is lost, for good. */
+    /** The lock is lost. Final. */
     LOST,
     /** The lease was closed. */
     RELEASED

@@ -10,7 +10,7 @@ public final class LockAccessException extends LockException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes an error.
+     * Creates an error.
      *
      * @param message the path, what happened, and what to do
      */
@@ -19,7 +19,7 @@ public final class LockAccessException extends LockException {
     }
 
     /**
-     * Makes an error that another one caused.
+     * Creates an error with a cause.
      *
      * @param message the path, what happened, and what to do
      * @param cause what caused it; null if that is not known

@@ -16,7 +16,7 @@ public class LockException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes an error.
+     * Creates an error.
      *
      * @param message the path, what happened, and what to do
      */
@@ -25,7 +25,7 @@ public class LockException extends RuntimeException {
     }
 
     /**
-     * Makes an error that another one caused.
+     * Creates an error with a cause.
      *
      * @param message the path, what happened, and what to do
      * @param cause what caused it; null if that is not known

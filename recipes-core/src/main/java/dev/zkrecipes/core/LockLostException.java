@@ -3,15 +3,15 @@
 
 package dev.zkrecipes.core;
 
-/** The lock was held and is lost: stop writing, close the lease, and acquire afresh if need be. */
+/** The lock was held and is lost: stop writing, close the lease, and acquire the lock again if necessary. */
 public final class LockLostException extends LockException {
     private static final long serialVersionUID = 1L;
 
-    /** Why, without the sentence around it. */
+    /** Why the lock is lost, as a part of a sentence. */
     private final String reason;
 
     /**
-     * Makes an error that has no shorter reason than its message.
+     * Creates an error that has no shorter reason than its message.
      *
      * @param message the path, what happened, and what to do
      */
@@ -20,7 +20,7 @@ public final class LockLostException extends LockException {
     }
 
     /**
-     * Makes an error.
+     * Creates an error.
      *
      * @param message the path, what happened, and what to do
      * @param reason why the lock is lost
@@ -32,7 +32,7 @@ public final class LockLostException extends LockException {
 
     /**
      * {@return why the lock is lost, as a part of a sentence, such as "its node was deleted by somebody else"; the
-     * whole message if whoever made the error gave no reason}
+     * whole message if the error was created without a reason}
      */
     public String reason() {
         return reason;

@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Is told the outcome of each request for a lock, for metrics, traces and logs. Give it to
- * {@link ZooKeeperClientBuilder#observer}; see {@code docs/observing.md} for the ones that come with the library.
+ * Receives the outcome of each request for a lock, for metrics, traces and logs. Pass it to
+ * {@link ZooKeeperClientBuilder#observer}; see {@code docs/observing.md} for the observers that come with the library.
  *
  * <pre>{@code
  * LockObserver slow = request -> new LockObserver.Progress() {
@@ -27,15 +27,15 @@ import java.util.stream.Stream;
  * }</pre>
  *
  * <p>An observer is told once for each request whether it was granted or abandoned, and once for each grant whether it
- * was released or lost. Re-entrant acquires are not requests: the thread has the lock. A request that is refused before
- * it is sent, such as an upgrade, is not observed. The calls for one request come in order; calls for different
- * requests come in no particular order, so a release may be reported after the next grant.
+ * was released or lost. Re-entrant acquires are not requests: the thread already has the lock. A request that is
+ * refused before it is sent, such as an upgrade, is not observed. The calls for one request are made in order; calls
+ * for different requests are made in no particular order, so a release may be reported after the next grant.
  *
- * <p><b>Threads.</b> An observer is never called on the engine's thread, so it holds up no other lock.
- * {@link #onWaiting} is called on the thread that asks. For a blocking call, so are the grant and the abandonment,
- * before the call returns; for an asynchronous one they come on the callback executor. A release is reported on the
- * thread that releases, a loss on a thread for losses, see {@link Lease#onLost}. An observer that takes long makes the
- * caller wait, and should not block. What it throws is logged, and changes nothing else.
+ * <p><b>Threads.</b> An observer is never called on the engine's thread, so it delays no other lock. {@link #onWaiting}
+ * is called on the requesting thread. For a blocking call, the grant and the abandonment are reported on that thread,
+ * too, before the call returns; for an asynchronous call they are reported on the callback executor. A release is
+ * reported on the thread that releases, a loss on a thread for losses, see {@link Lease#onLost}. An observer that takes
+ * long makes the caller wait, so it should not block. An exception that it throws is logged, and has no other effect.
  *
  * <p>Implementations must be thread-safe.
  */
@@ -43,22 +43,23 @@ import java.util.stream.Stream;
 public interface LockObserver {
 
     /**
-     * A request for a lock begins, on the calling thread.
+     * Called when a request for a lock begins, on the requesting thread.
      *
-     * @param request what is asked for
-     * @return is told the outcome
+     * @param request the requested lock
+     * @return receives the outcome
      */
     Progress onWaiting(Request request);
 
     /**
-     * A client that it observes has been made. The builder throws what this throws, and closes the client.
+     * Called when a client with this observer has been created. If this method throws, the builder closes the client
+     * and throws the same exception.
      *
-     * @param connection tells the state of its connection, at any time
+     * @param connection returns the state of its connection, at any time
      */
     default void onClient(Supplier<ConnectionState> connection) {}
 
     /**
-     * What is asked for.
+     * The requested lock.
      *
      * @param path the path of the lock; those of a multi-lock, with commas in between
      * @param name what the application calls the lock, see {@link LockOptions#withName(String)}; empty if it has no
@@ -68,7 +69,7 @@ public interface LockObserver {
      */
     record Request(String path, Optional<String> name, String kind) {
         /**
-         * Makes a description of a request.
+         * Creates a description of a request.
          *
          * @param path the path of the lock
          * @param name what the application calls it; empty if it has no name
@@ -81,9 +82,9 @@ public interface LockObserver {
         }
 
         /**
-         * The kind as a word, for people and meters: {@code mutex}, {@code read}, {@code write}, {@code permits},
-         * {@code leadership}. Of another recipe it is the kind without the separator at its end; of a multi-lock, the
-         * words of its members with commas in between.
+         * Returns the kind as a word, for people and meters: {@code mutex}, {@code read}, {@code write},
+         * {@code permits}, {@code leadership}. For another recipe it is the kind without the separator at its end; for
+         * a multi-lock, the words of its members, separated by commas.
          *
          * @return the word
          */
@@ -103,13 +104,13 @@ public interface LockObserver {
         }
     }
 
-    /** How a request ends that is not granted. */
+    /** How a request ends without a grant. */
     enum Ending {
         /** {@code tryAcquire()}: somebody else has the lock. */
         BUSY,
-        /** The time of a timed acquire is over. */
+        /** The time limit of a timed acquire has elapsed. */
         TIMED_OUT,
-        /** The thread that waited was interrupted. */
+        /** The waiting thread was interrupted. */
         INTERRUPTED,
         /** The future of {@code acquireAsync} was cancelled, or completed by somebody else. */
         CANCELLED,
@@ -117,7 +118,7 @@ public interface LockObserver {
         FAILED
     }
 
-    /** Follows one request, and the hold that it leads to. */
+    /** Receives the progress of one request, and of the hold that results from it. */
     interface Progress {
         /**
          * The lock was acquired.
@@ -135,7 +136,7 @@ public interface LockObserver {
         default void onAbandoned(Duration waited, Ending how) {}
 
         /**
-         * The request failed. By default calls {@link #onAbandoned}, which is not called otherwise.
+         * The request failed. By default this calls {@link #onAbandoned}, which is not called for a failure otherwise.
          *
          * @param waited how long it lasted
          * @param error what the caller gets
@@ -145,22 +146,23 @@ public interface LockObserver {
         }
 
         /**
-         * The request waits longer than {@link ZooKeeperClientBuilder#slowAfter}. Told once, on the callback executor.
+         * The request waits longer than {@link ZooKeeperClientBuilder#slowAfter}. Called once, on the callback
+         * executor.
          *
          * @param waited how long it has lasted
          */
         default void onSlow(Duration waited) {}
 
         /**
-         * The request waits for itself, or may do so, see {@link Deadlock}. Told once a minute while that lasts, on the
-         * callback executor.
+         * The request waits for itself, or may do so, see {@link Deadlock}. Called once a minute while that lasts, on
+         * the callback executor.
          *
          * @param deadlock who waits for whom
          */
         default void onDeadlock(Deadlock deadlock) {}
 
         /**
-         * The lock was given back with its last hold. Its node may be there a little longer.
+         * The lock was released with its last hold. Its node may exist a little longer.
          *
          * @param held how long it was held
          */
@@ -169,12 +171,15 @@ public interface LockObserver {
         /**
          * The lock was lost while it was held. {@link #onReleased} is not called when its lease is closed later.
          *
-         * @param held how long it was held until the loss was known
+         * @param held how long it was held until the loss became known
          * @param reason why it was lost, in English
          */
         default void onLost(Duration held, String reason) {}
 
-        /** Somebody asks for the lock back. Told once for each such request and each hold that listens to them. */
+        /**
+         * Somebody requests that the lock be given back. Called once for each such request and each hold that listens
+         * for requests.
+         */
         default void onRevocationRequested() {}
     }
 }

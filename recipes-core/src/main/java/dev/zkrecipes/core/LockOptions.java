@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Optional settings of a lock. Immutable; start from {@link #defaults()}.
  *
- * <p>A lock with its own ACL creates its path, any missing nodes above it, and its nodes with that ACL. On the first
- * use of a path in a session it compares the path's ACL with its own, and again whenever the path was recreated
+ * <p>A lock with an ACL of its own creates its path, any missing nodes above it, and its nodes with that ACL. On the
+ * first use of a path in a session it compares the path's ACL with its own, and again whenever the path was recreated
  * or its ACL was changed. A path with other rights is refused with {@link LockAccessException}. Protect the node above:
- * a client that may create and delete there can replace a path that is empty.
+ * a client that may create and delete there can replace an empty path.
  *
  * <pre>{@code
  * LockOptions options = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
@@ -37,7 +37,7 @@ public final class LockOptions {
 
     private static final LockOptions DEFAULTS = new LockOptions(new Values());
 
-    /** Changed only before the options that have them can be seen by anybody. */
+    /** The settings. Changed only before the options that contain them are published. */
     private static final class Values {
         private QueueLossPolicy queueLossPolicy = QueueLossPolicy.REQUEUE;
         private Optional<List<ACL>> acl = Optional.empty();
@@ -60,7 +60,7 @@ public final class LockOptions {
         this.values = values;
     }
 
-    /** A copy with one change. */
+    /** Returns a copy with one change. */
     private LockOptions with(Consumer<Values> change) {
         Values copy = new Values();
         copy.queueLossPolicy = values.queueLossPolicy;
@@ -83,7 +83,7 @@ public final class LockOptions {
         return DEFAULTS;
     }
 
-    /** {@return what a waiting acquire does when its place in the queue is gone} */
+    /** {@return what a waiting acquire does when its place in the queue is lost} */
     public QueueLossPolicy queueLossPolicy() {
         return values.queueLossPolicy;
     }
@@ -98,7 +98,7 @@ public final class LockOptions {
         return values.releasesInBackground;
     }
 
-    /** {@return whether requests may wait for any time without being slow, see {@link #withStandby}} */
+    /** {@return whether requests may wait for any time without counting as slow, see {@link #withStandby}} */
     public boolean standsBy() {
         return values.standsBy;
     }
@@ -126,7 +126,7 @@ public final class LockOptions {
     /**
      * {@return these options with another queue-loss policy}
      *
-     * @param policy what a waiting acquire does when its place in the queue is gone
+     * @param policy what a waiting acquire does when its place in the queue is lost
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
         Objects.requireNonNull(policy, "queueLossPolicy");
@@ -141,7 +141,7 @@ public final class LockOptions {
      * @param rights who may do what; not empty. An entry of the scheme {@code digest} contains the hash of a password,
      *     never the password
      * @throws IllegalArgumentException if the list is empty, has an entry that is null or malformed, or grants nobody
-     *     what using a lock takes
+     *     the rights that are needed to use a lock
      */
     public LockOptions withAcl(List<ACL> rights) {
         List<ACL> own = Acls.check(Objects.requireNonNull(rights, "rights"));
@@ -152,15 +152,15 @@ public final class LockOptions {
      * {@return these options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait}
      * They return when the deletion of the node is on its way, one round trip earlier.
      *
-     * <p>For this process nothing changes: later requests of its client are sent behind the deletion in the same
-     * session. To other processes the lock looks held a little longer: until the deletion reaches the server, until the
-     * connection is back, or, if this process dies first, until its session has ended. Before you tell another process,
+     * <p>For this process nothing changes: later requests of its client follow the deletion in the same session. To
+     * other processes the lock looks held a little longer: until the deletion reaches the server, until the connection
+     * is restored, or, if this process dies first, until its session has ended. Before you tell another process,
      * outside ZooKeeper, that the lock is free, wait for {@link Lease#closeAsync}, which completes with the
      * confirmation under these options too.
      *
-     * <p>If ZooKeeper refuses a deletion, the release does not throw: that is logged, and {@code closeAsync} and the
-     * next acquire of this client on the path report it. Closing the client waits for deletions in flight. The option
-     * is that of the lock object through which a hold was acquired; of a multi-lock, its own.
+     * <p>If ZooKeeper refuses a deletion, the release does not throw: the refusal is logged, and {@code closeAsync} and
+     * the next acquire of this client on the path report it. Closing the client waits for deletions in flight. The
+     * option of the lock object through which a hold was acquired applies; for a multi-lock, its own option.
      */
     public LockOptions withReleaseInBackground() {
         return with(copy -> copy.releasesInBackground = true);
@@ -168,29 +168,29 @@ public final class LockOptions {
 
     /**
      * {@return these options for a lock whose requests stand by} However long such a request waits, it does not count
-     * as slow: see {@link ZooKeeperClientBuilder#slowAfter}. It suits candidates for a leadership, which wait for as
-     * long as another one leads. Of several locks as one, the options of the multi-lock count.
+     * as slow: see {@link ZooKeeperClientBuilder#slowAfter}. It suits candidates for leadership, which wait for as long
+     * as another one leads. For several locks as one, the options of the multi-lock count.
      */
     public LockOptions withStandby() {
         return with(copy -> copy.standsBy = true);
     }
 
     /**
-     * {@return these options for a lock that nobody holds for longer than {@code most}} When that is over and the lease
-     * is not given back, it is LOST, its errors say why, and its node is deleted, so that the next in the
-     * queue is granted. A holder that hangs, or forgot to close, then does not block the others forever, though its
-     * process and session live. ShedLock calls this {@code lockAtMostFor}.
+     * {@return these options for a lock that nobody holds for longer than {@code most}} When that time has elapsed and
+     * the lease has not been closed, it is LOST, its errors say why, and its node is deleted, so that the next request
+     * in the queue is granted. A holder that hangs, or forgot to close, then does not block the others forever,
+     * although its process and session are alive. ShedLock calls this {@code lockAtMostFor}.
      *
      * <p>The time runs from the grant, on the monotonic clock of the holder's process. {@link Lease#prolong} changes
-     * it; re-entry, through any lock object, does not, nor does a downgrade to the shared mode. From its end on {@link
-     * Lease#isValid()} is false, even if everything else in the process is late. The others get the lock when the
-     * deletion has reached the server; without a connection, when there is one again or the session has ended. As
+     * it; re-entry, through any lock object, does not, nor does a downgrade to the shared mode. Once it has elapsed
+     * {@link Lease#isValid()} is false, even if everything else in the process is late. The others get the lock when
+     * the deletion has reached the server; without a connection, once there is one again or the session has ended. As
      * after any loss, the holder may still be at work, so where that would do harm use {@link Lease#fencingToken()} or
      * {@link Lease#guard()}.
      *
      * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its
-     * members name. A lock that is passed on inside the process ({@code recipes-handoff}) gives each holder the whole
-     * time; when it is over, the node goes back to ZooKeeper.
+     * members name. A lock that is handed over inside the process ({@code recipes-handoff}) gives each holder the whole
+     * time; when it has elapsed, the node is deleted.
      *
      * @param most how long, from 1 millisecond to 36500 days
      * @throws IllegalArgumentException if it is out of these bounds
@@ -210,13 +210,13 @@ public final class LockOptions {
     }
 
     /**
-     * {@return these options with an owner label for this lock, in place of the client's} Others see it in {@link
-     * InterProcessLock#participants()} as the owner of the lock's nodes, such as the task that wants it. It is readable
-     * to everybody who may read the nodes. Of several locks as one, each node has the label of its member's options,
-     * else that of the multi-lock's.
+     * {@return these options with an owner label for this lock, instead of the client's} Others see it in
+     * {@link InterProcessLock#participants()} as the owner of the lock's nodes, such as the task that wants it.
+     * Everybody who may read the nodes can read it. For several locks as one, each node has the label of its member's
+     * options, otherwise that of the multi-lock's options.
      *
      * @param label 1 to 200 characters, none of them a control character
-     * @throws IllegalArgumentException if it is not such a label
+     * @throws IllegalArgumentException if {@code label} is not of this form
      */
     public LockOptions withOwnerLabel(String label) {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
@@ -225,7 +225,7 @@ public final class LockOptions {
     }
 
     /**
-     * {@return these options with a name for the lock} A {@link LockObserver}, metrics and the log know the lock by it.
+     * {@return these options with a name for the lock} A {@link LockObserver}, metrics and the log use it for the lock.
      * Paths make poor names for metrics, as there may be one for each order or customer; give all locks that serve one
      * purpose the same name. ZooKeeper never sees it.
      *
@@ -243,10 +243,10 @@ public final class LockOptions {
 
     /**
      * {@return these options with another deadlock policy} A thread that holds locks and waits for another one longer
-     * than {@link ZooKeeperClientBuilder#slowAfter}, or 10 seconds if none is set, looks once a minute whether it waits
-     * for itself: see {@link Deadlock}. That is logged as a warning, and observers are told.
+     * than {@link ZooKeeperClientBuilder#slowAfter}, or 10 seconds if none is set, checks once a minute whether it
+     * waits for itself: see {@link Deadlock}. A deadlock is logged as a warning, and observers are told.
      *
-     * @param policy what the acquire does then
+     * @param policy what the acquire does in a deadlock
      */
     public LockOptions withDeadlockPolicy(DeadlockPolicy policy) {
         Objects.requireNonNull(policy, "policy");

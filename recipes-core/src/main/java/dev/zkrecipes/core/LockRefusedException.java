@@ -6,13 +6,13 @@ package dev.zkrecipes.core;
 /**
  * The request can never be granted: the driver refuses it or failed, the lock is configured differently elsewhere,
  * another kind of lock uses the path ({@link IncompatibleNodeException}), or the calling thread would wait for itself,
- * as one that holds the shared mode of a lock and asks for the exclusive one.
+ * for example if it holds the shared mode of a lock and requests the exclusive one.
  */
 public sealed class LockRefusedException extends LockException permits IncompatibleNodeException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes an error.
+     * Creates an error.
      *
      * @param message the path, what happened, and what to do
      */
@@ -21,7 +21,7 @@ public sealed class LockRefusedException extends LockException permits Incompati
     }
 
     /**
-     * Makes an error that another one caused.
+     * Creates an error with a cause.
      *
      * @param message the path, what happened, and what to do
      * @param cause what caused it

@@ -9,23 +9,24 @@ import java.util.Objects;
 import org.apache.zookeeper.Op;
 
 /**
- * One hold of several locks, as a multi-lock gives it: its members have a fencing token and a node each. Code that may
- * be given any lock uses {@link #tokensOf} and {@link #guardsOf}.
+ * One hold of several locks, as granted by a multi-lock: each of its members has a fencing token and a node. Code that
+ * may receive the lease of any lock uses {@link #tokensOf} and {@link #guardsOf}.
  *
  * <p>Instances are thread-safe.
  */
 public interface MultiLease extends Lease {
 
     /**
-     * The fencing token that all members have in common, because they were entered together.
+     * Returns the fencing token that all members have in common, because they were queued together.
      *
-     * @throws IllegalStateException if they were not, and so have separate tokens: see {@link #fencingTokens()}
+     * @throws IllegalStateException if they were not queued together, and so have separate tokens: see
+     *     {@link #fencingTokens()}
      */
     @Override
     long fencingToken();
 
     /**
-     * The fencing token of each member.
+     * Returns the fencing token of each member.
      *
      * @return the tokens by path, unmodifiable
      * @throws LockLostException if the lease is lost
@@ -36,7 +37,7 @@ public interface MultiLease extends Lease {
     Map<String, Long> fencingTokens();
 
     /**
-     * A check of the only node, if there is one member.
+     * Returns a check of the only node, if there is one member.
      *
      * @throws IllegalStateException if there are several, which one operation cannot check: see {@link #guards()}
      */
@@ -44,7 +45,7 @@ public interface MultiLease extends Lease {
     Op guard();
 
     /**
-     * Checks for all members, one operation for each: put all of them into the {@code multi}.
+     * Returns the checks of all members, one operation for each: put all of them into the {@code multi}.
      *
      * @return the checks, at least one
      * @throws LockLostException if the lease is lost; and the other errors of {@link #fencingTokens()}
@@ -52,10 +53,10 @@ public interface MultiLease extends Lease {
     List<Op> guards();
 
     /**
-     * The fencing tokens of any lease: {@link #fencingTokens()}, or the one that it has.
+     * Returns the fencing tokens of any lease: {@link #fencingTokens()}, or the single token of a lease of one lock.
      *
      * @param lease of one lock or of several
-     * @return the tokens by path, unmodifiable; it fails as {@link #fencingTokens()} does
+     * @return the tokens by path, unmodifiable; this method fails as {@link #fencingTokens()} does
      */
     static Map<String, Long> tokensOf(Lease lease) {
         Objects.requireNonNull(lease, "lease");
@@ -65,10 +66,10 @@ public interface MultiLease extends Lease {
     }
 
     /**
-     * The guards of any lease: {@link #guards()}, or the one that it has.
+     * Returns the guards of any lease: {@link #guards()}, or the single guard of a lease of one lock.
      *
      * @param lease of one lock or of several
-     * @return the checks, at least one; it fails as {@link #guards()} does
+     * @return the checks, at least one; this method fails as {@link #guards()} does
      */
     static List<Op> guardsOf(Lease lease) {
         Objects.requireNonNull(lease, "lease");

@@ -12,13 +12,13 @@ import java.util.Objects;
  *
  * @param path the path of the lock
  * @param node the name of the node below the lock's path
- * @param kind what the node asks for, as the recipe names it: {@code lock-}, {@code __READ__}, {@code __WRIT__},
+ * @param kind what the node requests, as the recipe names it: {@code lock-}, {@code __READ__}, {@code __WRIT__},
  *     {@code lease.}, or the kind of a custom driver
  * @param payload what the kind carries, such as the number of permits; empty if nothing
- * @param owner the owner label of the client that made the node, or {@code "unknown"} if the node carries none or may
- *     not be read
+ * @param owner the owner label of the client that created the node, or {@code "unknown"} if the node carries none or
+ *     may not be read
  * @param sessionId the ZooKeeper session that owns the node
- * @param age the time since the node was made: from the server's clock at creation to the clock of this machine, so
+ * @param age the time since the node was created: from the server's clock at creation to the clock of this machine, so
  *     it is for people to read, not to compute with; never negative
  * @param position the place in the queue; 0 is the front
  * @param holding whether this node holds the lock; otherwise it waits
@@ -35,15 +35,15 @@ public record Participant(
         boolean holding) {
 
     /**
-     * Makes a participant.
+     * Creates a participant.
      *
      * @param path the path of the lock
      * @param node the name of the node
-     * @param kind what the node asks for
+     * @param kind what the node requests
      * @param payload what the kind carries
      * @param owner the owner label
      * @param sessionId the session
-     * @param age the time since the node was made
+     * @param age the time since the node was created
      * @param position the place in the queue
      * @param holding whether it holds
      */
@@ -56,7 +56,10 @@ public record Participant(
         Objects.requireNonNull(age, "age");
     }
 
-    /** As for any record, with control characters escaped: other clients choose the names of their nodes. */
+    /**
+     * Returns the text as for any record, with control characters escaped, because other clients choose the names of
+     * their nodes.
+     */
     @Override
     public String toString() {
         return "Participant[node=" + Printable.of(node) + ", kind=" + Printable.of(kind) + ", payload="

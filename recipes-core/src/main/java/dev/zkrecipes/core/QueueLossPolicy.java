@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core;
 
-/** What a waiting acquire does when its place in the queue is gone: its session ended or its node was deleted. */
+/** What a waiting acquire does when its place in the queue is lost: its session ended or its node was deleted. */
 public enum QueueLossPolicy {
     /** Queue again, at the end. The default. */
     REQUEUE,

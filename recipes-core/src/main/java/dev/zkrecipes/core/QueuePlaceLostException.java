@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.core;
 
-/** The place in the queue is gone and {@link QueueLossPolicy#FAIL} says not to queue again. */
+/** The place in the queue is lost, and {@link QueueLossPolicy#FAIL} says not to queue again. */
 public final class QueuePlaceLostException extends LockException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes an error.
+     * Creates an error.
      *
      * @param message the path, what happened, and what to do
      */

@@ -8,22 +8,23 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A holder that was asked to give a lock back, followed until its node is gone. The client that asked watches the node
- * meanwhile, and breaks the lease when the grace period is over, if there is one, whether or not you keep this object.
- * It continues through disconnects and new sessions of its client, and ends when that client is closed.
+ * A request to a holder to give a lock back, followed until the holder's node is deleted. The requesting client watches
+ * the node meanwhile, and breaks the lease when the grace period, if there is one, has elapsed, whether or not you keep
+ * this object. The revocation continues through disconnects and new sessions of its client, and ends when that client
+ * is closed.
  *
  * <p>Instances are thread-safe.
  */
 public interface Revocation extends AutoCloseable {
 
-    /** {@return the participant that was asked, as it was before} */
+    /** {@return the participant that was asked, as it was before the request} */
     Participant participant();
 
     /**
-     * A future of the outcome. It fails with {@link LockAccessException} if the lease may not be broken, with
-     * {@link ClientClosedException} if the client is closed before, with another {@link LockException} if ZooKeeper
-     * refuses, and is cancelled by {@link #close}. Every call returns the same future; to complete or cancel it changes
-     * nothing else.
+     * Returns a future of the outcome. It fails with {@link LockAccessException} if the lease may not be broken, with
+     * {@link ClientClosedException} if the client is closed before the outcome, with another {@link LockException} if
+     * ZooKeeper refuses, and is cancelled by {@link #close}. Every call returns the same future; completing or
+     * cancelling it changes nothing else.
      *
      * @return the future, completed on the client's callback executor
      */
@@ -32,8 +33,8 @@ public interface Revocation extends AutoCloseable {
     /**
      * Waits for the outcome.
      *
-     * @param timeout how long to wait at most; zero only looks
-     * @return the outcome; empty if there is none yet, then nothing has changed
+     * @param timeout how long to wait at most; zero only checks
+     * @return the outcome; empty if there is none yet, in which case nothing has changed
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws LockException as {@link #outcome} fails

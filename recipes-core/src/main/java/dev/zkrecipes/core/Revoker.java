@@ -24,15 +24,15 @@ import java.util.Optional;
  * }</pre>
  *
  * <p><b>How.</b> The request is a mark in the data of the holder's node, beside its owner label, written with the
- * version that was read. The holder finds it whenever it looks: {@link Lease#onRevocationRequested}. A node keeps
- * several requests, the last 8 of them. On nodes of Apache Curator this class writes what Curator's own {@code Revoker}
- * writes, {@code __REVOKE__}. That reaches holders that were made revocable, and it replaces their data.
+ * version that was read. The holder finds it whenever it reads its node: {@link Lease#onRevocationRequested}. A node
+ * keeps the last 8 requests. On nodes of Apache Curator this class writes what Curator's own {@code Revoker} writes,
+ * {@code __REVOKE__}. That reaches holders that were made revocable, and it replaces the data of their nodes.
  *
  * <p><b>Who is asked.</b> The current holders of the lock; a client that gets it later is not asked. A thread that has
- * downgraded from the write lock to the read lock holds both, with a node for each. You can also ask a waiting {@link
- * Participant}: it is told when it holds the lock and listens. After a semaphore was resized to fewer permits, nothing
- * at the server tells its holders from the requests that waited then: every request is asked that came before the
- * resize and that the earlier limit had room for.
+ * downgraded from the write lock to the read lock holds both, with a node for each. You can also ask a waiting
+ * {@link Participant}: it is told once it holds the lock and listens. After a semaphore has been resized to fewer
+ * permits, nothing at the server distinguishes its holders from the requests that were waiting at that time: every
+ * request is asked that came before the resize and for which the earlier limit had room.
  *
  * <p><b>Grace.</b> A holder need not listen or obey. {@linkplain #withGrace With a grace period}, this client deletes
  * the holder's node that long after the request was written, if this process still runs. The holder finds out as with
@@ -50,7 +50,7 @@ public final class Revoker {
     private final Optional<Duration> grace;
 
     /**
-     * Makes a revoker that asks and breaks nothing; sends nothing.
+     * Creates a revoker that only asks and never breaks a lease. Sends nothing.
      *
      * @param client the client that asks
      */
@@ -64,9 +64,9 @@ public final class Revoker {
     }
 
     /**
-     * {@return a revoker that breaks what is not given back within a grace period}
+     * {@return a revoker that breaks leases that are not given back within a grace period}
      *
-     * @param period how long holders have, from when the request is written
+     * @param period how long holders have, from the time at which the request is written
      * @throws IllegalArgumentException if {@code period} is negative
      */
     public Revoker withGrace(Duration period) {
@@ -77,11 +77,11 @@ public final class Revoker {
     /**
      * Asks all holders of a lock.
      *
-     * @param lock a lock on the path in question, of the same ensemble and chroot as this client; of a read-write lock
-     *     any mode, of a semaphore {@code permits(1)}
+     * @param lock a lock on the path in question, of the same ensemble and chroot as this client; for a read-write lock
+     *     any mode, for a semaphore {@code permits(1)}
      * @return a revocation for each node of a holder; empty if the lock is free
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; some may have been asked
-     * @throws LockConnectionException if there was no answer in time: some may have been asked, ask again
+     * @throws LockConnectionException if there was no answer in time: some may have been asked, so ask again
      * @throws LockException if ZooKeeper or the lock's driver refuses, or the client is closed
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
@@ -90,11 +90,11 @@ public final class Revoker {
     }
 
     /**
-     * Asks one participant. If there is a grace period and it stands in the queue after that, its node is removed
-     * whether it holds or waits.
+     * Asks one participant. If there is a grace period and the participant is still in the queue when it has elapsed,
+     * its node is deleted, whether it holds the lock or waits.
      *
      * @param holder whom to ask, as {@link InterProcessLock#participants()} found it
-     * @return the revocation, to be followed
+     * @return the revocation, through which the request can be followed
      * @throws InterruptedException as {@link #request(InterProcessLock)}
      * @throws LockException as {@link #request(InterProcessLock)}
      */

@@ -12,15 +12,15 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A connection to ZooKeeper that locks are made on. One client per process and ensemble is enough for any number of
+ * A connection to ZooKeeper on which locks are created. One client per process and ensemble is enough for any number of
  * locks and threads.
  *
- * <p>A client that was made by {@link #connect} or a builder with a connect string opens its own ZooKeeper handle and,
- * when the session ends, the next one. A client that wraps a handle ends with it. A client over a supplier asks it for
- * the handle of each acquire.
+ * <p>A client created by {@link #connect} or a builder with a connect string opens its own ZooKeeper handle and, when
+ * the session ends, the next one. A client that wraps a handle ends with it. A client over a supplier asks the supplier
+ * for the handle of each acquire.
  *
  * <p>Instances are thread-safe. Closing a client ends every waiting acquire with {@link ClientClosedException}, makes
- * every lease LOST, deletes what the client holds and leaves no thread behind.
+ * every lease LOST, deletes the nodes that the client holds and leaves no thread behind.
  */
 public final class ZooKeeperClient implements AutoCloseable {
     static {
@@ -34,8 +34,8 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * Makes a client that opens its own sessions, with the defaults of {@link ZooKeeperClientBuilder}. Returns at once
-     * and connects in the background.
+     * Creates a client that opens its own sessions, with the defaults of {@link ZooKeeperClientBuilder}. Returns at
+     * once and connects in the background.
      *
      * @param connectString {@code host:port[,host:port]...[/chroot]}
      * @return the client; close it when done
@@ -46,10 +46,10 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * Makes a client on a handle that the application has. The handle is never closed by the client. When the handle's
-     * session ends so does the client. A handle may be wrapped more than once, but one client for each handle is
-     * better: if the handle is closed under several, its nodes are deleted in any order. A request of one client that
-     * waits behind a lease of another may then be granted for a moment, until it hears of its own end.
+     * Creates a client on an existing handle of the application. The client never closes the handle. When the handle's
+     * session ends, so does the client. A handle may be wrapped more than once, but one client for each handle is
+     * better: if several clients share a handle that is closed, its nodes are deleted in any order. A request of one
+     * client that waits behind a lease of another may then be granted for a moment, until it is told of its own end.
      *
      * @param handle an open handle, neither read-only nor with {@code zookeeper.disableAutoWatchReset}
      * @return the client; close it before the handle
@@ -60,9 +60,9 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * Makes a client on handles that other code opens and replaces, such as another library. The supplier is called,
-     * on its own thread, for each acquire and after the end of a session, and again while it throws an exception or
-     * returns a handle that has ended. The handles are never closed by the client.
+     * Creates a client on handles that other code, such as another library, opens and replaces. The supplier is called,
+     * on its own thread, for each acquire and after the end of a session, and is called again while it throws an
+     * exception or returns a handle that has ended. The client never closes the handles.
      *
      * @param handles returns the handle to use now
      * @return the client; close it before the handles
@@ -78,17 +78,19 @@ public final class ZooKeeperClient implements AutoCloseable {
 
     /**
      * {@return the current state of the connection to ZooKeeper, without asking the server} By the clock of this
-     * process: no lease is lost before this says {@link ConnectionState#EXPIRED}, unless it was lost alone.
+     * process, no lease is lost before this method returns {@link ConnectionState#EXPIRED}, except one that is lost
+     * alone.
      */
     public ConnectionState connectionState() {
         return engine.connection().state();
     }
 
     /**
-     * {@return why the client has no connection; empty if it has one, or has not found out yet} A client that opens its
-     * own sessions looks for the reason after a few seconds without a connection. The message is the reason alone, in
-     * words for people, which every request that fails meanwhile names, too. It is a {@link LockAccessException} if the
-     * servers refuse the credentials or the login fails, and a {@link LockConnectionException} otherwise.
+     * {@return why the client has no connection; empty if it has one, or the reason is not known yet} A client that
+     * opens its own sessions looks for the reason after a few seconds without a connection. The message contains only
+     * the reason, in words for people; every request that fails meanwhile names it, too. The exception is a
+     * {@link LockAccessException} if the servers refuse the credentials or the login fails, and a
+     * {@link LockConnectionException} otherwise.
      */
     public Optional<LockException> connectionTrouble() {
         return engine.connection().trouble();
@@ -105,7 +107,7 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * Stops calling a listener. A call that has begun continues.
+     * Removes a listener. A call that has begun continues.
      *
      * @param listener one that was added
      */
@@ -128,18 +130,18 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * Changes the servers to connect to, for the present session and all later ones; for a client that opens its own
-     * sessions. Returns at once. If the client is connected to a server that is not among the new ones, it moves to one
-     * of these, as with {@link ZooKeeper#updateServerList}: leases stay, though they may be SUSPENDED for a moment. It
-     * may also move to balance the load of the servers.
+     * Changes the servers to connect to, for the current session and all later ones. Only for a client that opens its
+     * own sessions. Returns at once. If the client is connected to a server that is not among the new ones, it moves to
+     * one of the new ones, as with {@link ZooKeeper#updateServerList}: leases stay, though they may be SUSPENDED for a
+     * moment. It may also move to balance the load of the servers.
      *
-     * <p>The new servers must be of the same ensemble. Another one does not know the session, so every lease is LOST,
-     * at once or after the session time-out, and the client opens a session there. Its locks are other locks, with
-     * fencing tokens of their own: a client of the former ensemble may hold one of the same path.
+     * <p>The new servers must be of the same ensemble. Another ensemble does not know the session, so every lease is
+     * LOST, at once or after the session time-out, and the client opens a session there. The locks there are other
+     * locks, with fencing tokens of their own: a client of the former ensemble may hold a lock of the same path.
      *
      * @param connectString {@code host:port[,host:port]...[/chroot]}, with the same chroot as before
      * @throws IllegalArgumentException if it is malformed or has another chroot; nothing has changed
-     * @throws IllegalStateException if the client uses handles of the application's
+     * @throws IllegalStateException if the client uses handles of the application
      * @throws ClientClosedException if the client is closed
      */
     public void updateConnectString(String connectString) {
@@ -148,7 +150,7 @@ public final class ZooKeeperClient implements AutoCloseable {
 
     /**
      * {@return the handle of the current session, for a {@code multi} with {@link Lease#guard()}; empty if there is
-     * none now} Do not close it.
+     * none now} Do not close the handle.
      */
     public Optional<ZooKeeper> zooKeeper() {
         return engine.connection().handle();
@@ -160,17 +162,17 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * Closes the client; further calls do nothing. Never throws. In this order:
+     * Closes the client; further calls do nothing. Never throws. The steps are, in this order:
      *
      * <ol>
-     *   <li>What stands on the client ends, such as elections: a leader is told that its term is over, and its node is
-     *       deleted when its work has ended. That waits at most for {@link ZooKeeperClientBuilder#closeTimeout}, and
-     *       not for work that calls this method itself.
-     *   <li>Every lease is LOST and every request fails with {@link ClientClosedException}; what was granted and not
-     *       closed is deleted. That waits at most for the request time-out.
+     *   <li>What is built on the client, such as elections, ends: a leader is told that its term is over, and its node
+     *       is deleted when its work has ended. This step waits at most for
+     *       {@link ZooKeeperClientBuilder#closeTimeout}, and not for work that calls this method itself.
+     *   <li>Every lease is LOST and every request fails with {@link ClientClosedException}; the nodes of locks that
+     *       were granted and not closed are deleted. This step waits at most for the request time-out.
      * </ol>
      *
-     * <p>On ZooKeeper's event thread it only begins to close, and does not wait.
+     * <p>On ZooKeeper's event thread this method only begins to close the client, and does not wait.
      */
     @Override
     public void close() {

@@ -29,9 +29,9 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and
- * {@link #handles}; everything else has a default. Every value is checked when it is set: null is refused with a {@link
- * NullPointerException}, any other bad value with an {@link IllegalArgumentException}. Not thread-safe.
+ * Builds a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and {@link #handles};
+ * everything else has a default. Every value is checked when it is set: null is refused with a
+ * {@link NullPointerException}, any other bad value with an {@link IllegalArgumentException}. Not thread-safe.
  */
 public final class ZooKeeperClientBuilder {
     private @Nullable HandleKind handles;
@@ -60,7 +60,7 @@ public final class ZooKeeperClientBuilder {
     /**
      * Connects to these servers; the client opens its own sessions.
      *
-     * @param connectString {@code host:port[,host:port]...[/chroot]}; the port may be left out and is 2181 then. The
+     * @param connectString {@code host:port[,host:port]...[/chroot]}; the port may be omitted, and then is 2181. The
      *     chroot node must exist
      * @return this builder
      */
@@ -69,7 +69,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Uses a handle that the application has, see {@link ZooKeeperClient#wrap}.
+     * Uses an existing handle of the application, see {@link ZooKeeperClient#wrap}.
      *
      * @param handle an open handle
      * @return this builder
@@ -89,8 +89,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The session time-out to ask for; the server may negotiate another one. A lock of a process that dies is free
-     * after this time. Only for own sessions. Default 30 seconds.
+     * Sets the session time-out to request; the server may negotiate another one. A lock of a process that dies is free
+     * after this time. Only for sessions that the client opens. Default: 30 seconds.
      *
      * @param timeout from 10 milliseconds to 2^31-1 milliseconds; most servers grant no less than 4 seconds
      * @return this builder
@@ -101,7 +101,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * How long a call that needs one answer waits for it: {@code tryAcquire()}, {@code participants()},
+     * Sets how long a call that needs one answer waits for it: {@code tryAcquire()}, {@code participants()},
      * {@code verify()}, and releases. Default: a third of the negotiated session time-out.
      *
      * @param timeout from 1 millisecond to 2^31-1 milliseconds
@@ -113,9 +113,9 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * How long {@link ZooKeeperClient#close()} waits at most for what stands on the client to end its work: elections
-     * whose leader has to stop, jobs. What is still at work then is named in a warning, and loses its locks. Default 10
-     * seconds.
+     * Sets how long {@link ZooKeeperClient#close()} waits at most for what is built on the client to end its work:
+     * elections whose leader has to stop, jobs. Whatever is still at work then is named in a warning, and loses its
+     * locks. Default: 10 seconds.
      *
      * @param timeout from 0, which waits for nothing, to 2^31-1 milliseconds
      * @return this builder
@@ -126,8 +126,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The pace of retries: the delay starts at {@code first}, doubles up to {@code longest}, and is shortened by a
-     * random part of up to a half. It paces; it never ends an attempt. Default 20 milliseconds and 1 second.
+     * Sets the pace of retries: the delay starts at {@code first}, doubles up to {@code longest}, and is shortened by a
+     * random part of up to a half. The pace never limits the number of retries. Default: 20 milliseconds and 1 second.
      *
      * @param first the first delay, at least 1 millisecond
      * @param longest the longest delay, at least {@code first}
@@ -144,10 +144,10 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The ACL of every node that the client makes, lock nodes and their parents, unless a lock has its own
-     * ({@link LockOptions#withAcl}). Default: open to everybody. Paths that exist keep their rights.
+     * Sets the ACL of every node that the client creates, lock nodes and their parents, unless a lock has its own
+     * ({@link LockOptions#withAcl}). Default: open to everybody. Existing paths keep their rights.
      *
-     * @param acl not empty; it grants somebody what using a lock takes
+     * @param acl not empty; it grants somebody the rights that are needed to use a lock
      * @return this builder
      */
     public ZooKeeperClientBuilder acl(List<ACL> acl) {
@@ -159,7 +159,7 @@ public final class ZooKeeperClientBuilder {
      * Sets ACLs that differ from lock to lock, as {@link #acl(List)} does. The function is called once for each lock
      * object, by its constructor, which throws what the function throws.
      *
-     * @param aclOfPath makes an ACL of the path of a lock, which includes the {@linkplain #namespace namespace}
+     * @param aclOfPath returns the ACL for the path of a lock, which includes the {@linkplain #namespace namespace}
      * @return this builder
      */
     public ZooKeeperClientBuilder aclByPath(Function<String, List<ACL>> aclOfPath) {
@@ -170,10 +170,11 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * A path under which all locks of this client are, for applications that share an ensemble: with the namespace
-     * {@code /shop}, a mutex that is made with {@code /locks/orders} is {@code /shop/locks/orders}. Unlike a chroot it
-     * also works on handles that somebody else has opened, and need not exist. It applies only to the paths that locks
-     * are made with: {@link InterProcessLock#path()}, guards, tokens and messages show the whole path. Default: none.
+     * Sets a path that contains all locks of this client, for applications that share an ensemble: with the namespace
+     * {@code /shop}, a mutex that is created with {@code /locks/orders} is {@code /shop/locks/orders}. Unlike a chroot
+     * the namespace also works on handles that somebody else has opened, and need not exist. It applies only to the
+     * paths with which locks are created: {@link InterProcessLock#path()}, guards, tokens and messages show the whole
+     * path. Default: none.
      *
      * @param path an absolute path; {@code /} for none
      * @return this builder
@@ -184,7 +185,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Adds credentials to every session that the client opens. They are never shown.
+     * Adds credentials to every session that the client opens. They are never logged or printed.
      *
      * @param scheme for example {@code digest}
      * @param credentials for example the bytes of {@code user:password}
@@ -202,13 +203,14 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * ZooKeeper's own client settings, such as TLS and SASL, for sessions that the client opens. If a SASL login fails,
-     * the client does not connect: its state is {@link ConnectionState#AUTH_FAILED}, requests fail with a {@link
-     * LockAccessException} that names the cause, and it tries again after pauses of up to a minute. To connect as
-     * nobody though there is a JAAS configuration, set {@code zookeeper.sasl.client=false}.
+     * Sets ZooKeeper's own client settings, such as TLS and SASL, for sessions that the client opens. If a SASL login
+     * fails, the client does not connect: its state is {@link ConnectionState#AUTH_FAILED}, requests fail with a
+     * {@link LockAccessException} that names the cause, and the client tries again after pauses of up to a minute. To
+     * connect without an identity although there is a JAAS configuration, set {@code zookeeper.sasl.client=false}.
      *
-     * @param config the settings; {@code zookeeper.disableAutoWatchReset} must not be set, and with TLS {@code
-     *     zookeeper.clientCnxnSocket} must speak it, and key and trust store can be loaded
+     * @param config the settings; {@code zookeeper.disableAutoWatchReset} must not be set; with TLS,
+     *     {@code zookeeper.clientCnxnSocket} must name a socket that supports it, and the key and trust stores must be
+     *     loadable
      * @return this builder
      */
     public ZooKeeperClientBuilder clientConfig(ZKClientConfig config) {
@@ -220,8 +222,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * What others see as the owner of this client's nodes. Default: process id and host name. Every client that may
-     * read the lock nodes can see it.
+     * Sets what others see as the owner of this client's nodes. Default: process id and host name. Every client that
+     * may read the lock nodes can see it.
      *
      * @param label 1 to 200 characters, no control characters
      * @return this builder
@@ -232,14 +234,14 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Where listeners run and futures complete, except those for losses (see {@link Lease#onLost}). Default: one daemon
-     * thread of the client's own, and more while callbacks block; idle ones end.
+     * Sets where listeners run and futures complete, except those for losses (see {@link Lease#onLost}). Default:
+     * daemon threads of the client's own, up to 64, and more only while callbacks block all of them; idle threads end.
      *
-     * <p>The executor must run, or refuse, what it is given, and must not drop it; it is not shut down with the client.
-     * A callback that it refuses runs on a thread of the client's own, and a warning is logged. An executor with a
-     * fixed number of threads delivers nothing while all of them wait, for instance for {@link Lease#closeAsync}, which
-     * it is to complete itself. One that runs tasks in the calling thread lets slow listeners hold up all locks of the
-     * client.
+     * <p>The executor must run or reject every task, and must not drop one silently; it is not shut down with the
+     * client. A callback that it rejects runs on a thread of the client's own, and a warning is logged. An executor
+     * with a fixed number of threads delivers nothing while all of them wait, for instance for
+     * {@link Lease#closeAsync}, which the executor itself has to complete. With an executor that runs tasks in the
+     * calling thread, slow listeners delay all locks of the client.
      *
      * @param executor runs user code
      * @return this builder
@@ -250,10 +252,10 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Adds an observer that is told of every lock request of this client, after those that were added before. Without
-     * one, observing costs nothing.
+     * Adds an observer that is told of every lock request of this client, after the observers that were added before.
+     * Without observers, observing costs nothing.
      *
-     * @param observer is told; see {@link LockObserver} for the threads
+     * @param observer the observer; see {@link LockObserver} for the threads
      * @return this builder
      */
     public ZooKeeperClientBuilder observer(LockObserver observer) {
@@ -263,11 +265,12 @@ public final class ZooKeeperClientBuilder {
 
     /**
      * Warns of requests that wait longer than this: in the log {@code dev.zkrecipes.locks}, once a minute for each
-     * lock, with the place in the queue and the holders, for which the server is asked; without a connection, that
-     * there is none. Observers are told once of each such request. Requests that stand by are left out, see
-     * {@link LockOptions#withStandby}, as candidates for leadership do. Default: no warnings, at no cost.
+     * lock, with the place in the queue and the holders, which the client reads from the server. Without a connection,
+     * the warning says that there is none. Observers are told once of each such request. Requests that stand by, such
+     * as those of candidates for leadership, are left out, see {@link LockOptions#withStandby}. Default: no warnings,
+     * at no cost.
      *
-     * @param wait a positive time; it is looked at once a second
+     * @param wait a positive time; the waiting time of requests is checked once a second
      * @return this builder
      */
     public ZooKeeperClientBuilder slowAfter(Duration wait) {
@@ -278,14 +281,14 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Closes the client when the JVM ends by SIGTERM, Ctrl-C, {@code System.exit} or after its last thread: elections
-     * end first, then every lease is LOST, whichever thread has it, and its node is deleted, so that others need not
-     * wait for the session's end. The application's own threads continue to run meanwhile: stop the work that the locks
-     * protect first, or let it watch its leases. The JVM waits at most for the {@link #closeTimeout} and the request
-     * time-out. Closing the client takes the hook away.
+     * Closes the client when the JVM ends because of SIGTERM, Ctrl-C or {@code System.exit}, or after its last thread:
+     * elections end first, then every lease is LOST, whichever thread has it, and its node is deleted, so that others
+     * need not wait for the session's end. The application's own threads continue to run meanwhile: stop the work that
+     * the locks protect first, or let it watch its leases. The JVM waits at most for the {@link #closeTimeout} and the
+     * request time-out. Closing the client removes the hook.
      *
-     * <p>Nothing runs in a process that is killed with SIGKILL, halted or out of power: then the locks are free when
-     * the session time-out has passed at the server.
+     * <p>Nothing runs in a process that is killed with SIGKILL or halted, or after a power failure: the locks are then
+     * free when the session time-out has passed at the server.
      *
      * @return this builder
      */
@@ -295,10 +298,10 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Makes the paths of locks of persistent nodes: for servers without container nodes, such as some that only speak
-     * ZooKeeper's protocol. Nobody removes these nodes, so delete those that are not used any more. Without this, the
-     * client makes containers, which ZooKeeper removes when they are empty; it finds out that there are none, and logs
-     * that, when the server says so or has cut the connection three times.
+     * Creates the paths of locks as persistent nodes. Intended for servers without container nodes, such as some that
+     * only speak ZooKeeper's protocol. Nobody removes these nodes, so delete those that are no longer used. Without
+     * this setting the client creates containers, which ZooKeeper removes when they are empty. It detects, and logs,
+     * that the servers do not support containers when a server says so or has cut the connection three times.
      *
      * @return this builder
      */
@@ -308,12 +311,12 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Makes the client and returns at once; it connects in the background.
+     * Creates the client and returns at once; the client connects in the background.
      *
      * @return the client; close it when done
      * @throws IllegalStateException if there is nothing to connect to; or {@link #auth}, {@link #clientConfig} or
-     *     {@link #sessionTimeout} were given though the client opens no sessions; or it is to be closed on shutdown and
-     *     the JVM is shutting down
+     *     {@link #sessionTimeout} was set although the client opens no sessions; or {@link #closeOnShutdown} was set
+     *     and the JVM is already shutting down
      */
     public ZooKeeperClient build() {
         HandleKind kind = handles;
@@ -328,7 +331,7 @@ public final class ZooKeeperClientBuilder {
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
         ZooKeeperClient client = new ZooKeeperClient(EngineClient.start(
-                // Each client has its own, as it may change.
+                // Each client has its own copy, because the connect string may change.
                 kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,
                 new ClientSettings(
                         sessionTimeout == null ? DEFAULT_SESSION : sessionTimeout,
@@ -355,7 +358,7 @@ public final class ZooKeeperClientBuilder {
         return client;
     }
 
-    /** An engine whose timers run out at once does nothing else. */
+    /** Checks the limits of a duration. With timers that elapse at once, the engine would do nothing else. */
     @CanIgnoreReturnValue
     private static Duration checked(Duration value, String name, long leastMillis) {
         Objects.requireNonNull(value, name + " is null: give a duration, or leave the setting out for its default");

@@ -2,16 +2,16 @@
 // Copyright the zkrecipes authors
 
 /**
- * What applications touch: the client, the lock, the lease and the errors.
+ * What applications use: the client, the lock, the lease and the errors.
  *
  * <table>
  * <caption>Map of the package</caption>
  * <tr><th>Type</th><th>What it is</th></tr>
- * <tr><td>{@link dev.zkrecipes.core.ZooKeeperClient}</td><td>a connection to ZooKeeper that locks are made on</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.ZooKeeperClient}</td><td>the connection to ZooKeeper that locks use</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.InterProcessLock}</td><td>the contract of every lock</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.Lease}</td><td>one hold of a lock: close it to give it back</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.Lease}</td><td>one hold of a lock: close it to release it</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.LockOptions}</td><td>optional settings of a lock</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.LockObserver}</td><td>hears of every request and hold of a client</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.LockObserver}</td><td>is told of every request and hold of a client</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.Revoker}</td><td>asks the holders of a lock to give it back</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.LockException}</td><td>the base of all errors</td></tr>
  * </table>

@@ -17,9 +17,9 @@ import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what becomes of locks into recordings of JDK Flight Recorder, as the events {@code dev.zkrecipes.LockWait},
- * {@code dev.zkrecipes.LockHold} and {@code dev.zkrecipes.LockLoss}. All three are off in every recording that does not
- * turn them on, as {@code docs/zkrecipes.jfc} does, and cost next to nothing then:
+ * Records the waits, holds and losses of locks in JDK Flight Recorder, as the events {@code dev.zkrecipes.LockWait},
+ * {@code dev.zkrecipes.LockHold} and {@code dev.zkrecipes.LockLoss}. All three are disabled in a recording unless it
+ * enables them, as {@code docs/zkrecipes.jfc} does. While disabled they cost next to nothing:
  *
  * <pre>{@code
  * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(new JfrLockObserver()).build();
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One object may observe any number of clients. Instances are thread-safe.
  */
 public final class JfrLockObserver implements LockObserver {
-    /** Makes an observer. */
+    /** Creates an observer. */
     public JfrLockObserver() {}
 
     @Override
@@ -85,7 +85,7 @@ public final class JfrLockObserver implements LockObserver {
         }
     }
 
-    /** Something in the life of one request for a lock, and how it ended. */
+    /** A phase of one request for a lock, and its outcome. */
     @Category("zkrecipes")
     @Enabled(false)
     abstract static class LockEvent extends Event {

@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * Locks in JDK Flight Recorder. Nothing else uses this package, so an application without the module {@code jdk.jfr}
- * misses nothing.
+ * Locks in JDK Flight Recorder. Nothing else uses this package, so the rest of the library works without the module
+ * {@code jdk.jfr}.
  */
 @NullMarked
 package dev.zkrecipes.core.jfr;

@@ -7,7 +7,7 @@ import com.google.common.base.Preconditions;
 import java.util.List;
 import java.util.Objects;
 
-/** What a {@link LockDriver} answers. */
+/** The answer of a {@link LockDriver}. */
 public sealed interface Decision {
 
     /** The node holds the lock. */
@@ -16,16 +16,16 @@ public sealed interface Decision {
     }
 
     /**
-     * The node waits; at least one of {@code nodes} must vanish before the answer can change.
+     * The node waits; at least one of {@code nodes} must be deleted before the answer can change.
      *
      * @param nodes some of the predecessors, not empty
      */
     record WaitFor(List<LockNode> nodes) implements Decision {
         /**
-         * Makes the decision.
+         * Creates the decision.
          *
          * @param nodes some of the predecessors, not empty
-         * @throws IllegalArgumentException if there are none
+         * @throws IllegalArgumentException if {@code nodes} is empty
          */
         public WaitFor {
             Objects.requireNonNull(nodes, "nodes");
@@ -35,28 +35,29 @@ public sealed interface Decision {
     }
 
     /**
-     * The node can never be granted, whoever is in front of it.
+     * The node can never be granted, whatever is in front of it.
      *
-     * @param reason what the user is told
+     * @param reason the explanation for the user
      */
     record Never(String reason) implements Decision {
         /**
-         * Makes the decision.
+         * Creates the decision.
          *
-         * @param reason what the user is told
+         * @param reason the explanation for the user
          */
         public Never {
             Objects.requireNonNull(reason, "reason");
         }
     }
 
-    /** {@return that the node holds the lock} */
+    /** {@return the decision that the node holds the lock} */
     static Decision granted() {
         return Granted.INSTANCE;
     }
 
     /**
-     * {@return that the node holds the lock if nobody is in front of it; else that it waits for the nearest one}
+     * {@return the decision that the node holds the lock if no node is in front of it; otherwise that it waits for the
+     * nearest one}
      *
      * @param predecessors the nodes in front of it, in order
      */
@@ -66,7 +67,7 @@ public sealed interface Decision {
     }
 
     /**
-     * {@return that the node waits for one node to vanish}
+     * {@return the decision that the node waits for one node to vanish}
      *
      * @param node one of the predecessors
      */
@@ -75,7 +76,7 @@ public sealed interface Decision {
     }
 
     /**
-     * {@return that the node waits until at least one of these vanishes}
+     * {@return the decision that the node waits until at least one of these vanishes}
      *
      * @param nodes some of the predecessors, not empty
      */
@@ -84,9 +85,9 @@ public sealed interface Decision {
     }
 
     /**
-     * {@return that the node can never be granted, whoever is in front of it}
+     * {@return the decision that the node can never be granted, whatever is in front of it}
      *
-     * @param reason what the user is told
+     * @param reason the explanation for the user
      */
     static Decision never(String reason) {
         return new Never(reason);

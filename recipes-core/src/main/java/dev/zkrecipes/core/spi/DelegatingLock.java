@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A lock that hands every call on to one that {@link LockInternals} or {@link LockGroups} made. Recipes extend it,
+ * A lock that delegates every call to a lock created by {@link LockInternals} or {@link LockGroups}. Recipes extend it
  * so that they need not repeat the calls, and so that {@link LockGroups#together} finds the engine's lock behind them.
  */
 public abstract class DelegatingLock implements InterProcessLock {
@@ -22,7 +22,7 @@ public abstract class DelegatingLock implements InterProcessLock {
         EngineLock.unwrapBy(lock -> lock instanceof DelegatingLock outer ? outer.delegate() : lock);
     }
 
-    /** For the lock of a recipe. */
+    /** Creates the lock of a recipe. */
     protected DelegatingLock() {}
 
     @Override
@@ -81,8 +81,8 @@ public abstract class DelegatingLock implements InterProcessLock {
     }
 
     /**
-     * {@return the lock that does the work, the same one at every call} Holds made through it and through this lock are
-     * the same holds.
+     * {@return the lock that does the work, the same one at every call} Holds acquired through it and through this lock
+     * are the same holds.
      */
     protected abstract InterProcessLock delegate();
 }

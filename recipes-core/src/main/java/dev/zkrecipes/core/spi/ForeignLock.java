@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 
 /**
- * The part of another library's lock that you write yourself so that it can be used as an {@link InterProcessLock}, for
- * example as a member of a multi-lock. {@link LockGroups#foreign} adds the rest: holds and their threads, re-entrancy,
- * leases, the view as a {@code java.util.concurrent} lock.
+ * The adapter that you write so that a lock of another library can be used as an {@link InterProcessLock}, for example
+ * as a member of a multi-lock. {@link LockGroups#foreign} adds the rest: holds that belong to threads, re-entrancy,
+ * leases, and the view as a {@code java.util.concurrent} lock.
  *
  * <pre>{@code
  * final class TableLock implements ForeignLock {
@@ -34,39 +34,41 @@ import org.apache.zookeeper.Op;
  * }</pre>
  *
  * <p><b>Threads.</b> Implementations are thread-safe. {@link #acquire}, {@link #tryAcquire} and {@link #participants}
- * are called on the thread that asks, and may block; interruptions are theirs to heed. {@link #acquireAsync} is called
- * on any thread, even ZooKeeper's event thread, and must not block. A thread that has the lock through {@link
- * LockGroups#foreign} is never sent here for it again. Any number of requests may be under way at a time.
+ * are called on the requesting thread, and may block; they must respond to interruption themselves.
+ * {@link #acquireAsync} may be called on any thread, even ZooKeeper's event thread, and must not block. A thread that
+ * holds the lock through {@link LockGroups#foreign} re-enters it without another call of these methods. Any number of
+ * requests may be in progress at a time.
  */
 public interface ForeignLock {
 
-    /** {@return what names the lock in messages and in {@link InterProcessLock#path()}, the same at every call} */
+    /** {@return the name of the lock in messages and in {@link InterProcessLock#path()}, the same at every call} */
     String path();
 
     /**
      * Acquires the lock, waiting for as long as it takes.
      *
-     * @return what the calling thread has then
+     * @return the hold of the calling thread
      * @throws InterruptedException if the thread is interrupted; nothing is acquired
      * @throws dev.zkrecipes.core.LockException if the lock cannot be acquired
      */
     Hold acquire() throws InterruptedException;
 
     /**
-     * Acquires the lock, waiting no longer than a time.
+     * Acquires the lock, waiting no longer than the given time.
      *
      * @param atMost how long to wait; zero means not to wait for another holder
-     * @return what the calling thread has then; empty if the time ran out or the lock is busy
+     * @return the hold of the calling thread; empty if the time ran out or the lock is busy
      * @throws InterruptedException if the thread is interrupted; nothing is acquired
-     * @throws dev.zkrecipes.core.LockConnectionException if it cannot be found out whether the lock is free
+     * @throws dev.zkrecipes.core.LockConnectionException if it is unknown whether the lock is free
      * @throws dev.zkrecipes.core.LockException if the lock cannot be acquired
      */
     Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException;
 
     /**
-     * Acquires the lock, waiting for as long as it takes, whatever interrupts the thread; the flag is kept.
+     * Acquires the lock, waiting for as long as it takes. Interruption does not end the wait; the interrupt flag is
+     * kept.
      *
-     * @return what the calling thread has then; by default, after an interruption, of a new {@link #acquire}
+     * @return the hold of the calling thread. By default, {@link #acquire} is called again after each interruption
      * @throws dev.zkrecipes.core.LockException if the lock cannot be acquired
      */
     default Hold acquireUninterruptibly() {
@@ -74,15 +76,17 @@ public interface ForeignLock {
     }
 
     /**
-     * Asks for the lock without waiting. What the future ends with belongs to no thread: any thread may release it. It
-     * may be completed on any thread; what follows from that does not run there.
+     * Requests the lock without waiting. The hold with which the future completes belongs to no thread: any thread may
+     * release it. The future may be completed on any thread; the application's code that depends on it does not run
+     * there.
      *
-     * <p>Cancelling the future withdraws the request, and may happen at any time. So whoever completes it looks at what
-     * {@link CompletableFuture#complete} returns: if that is false, nobody has the hold, and it has to be given back.
+     * <p>Cancelling the future withdraws the request, and may happen at any time. So the implementation must check what
+     * {@link CompletableFuture#complete} returns: if it is false, nobody has received the hold, and the implementation
+     * has to release it.
      *
      * @return completes with the hold, or with a {@link dev.zkrecipes.core.LockException} if the lock cannot be
      *     acquired
-     * @throws UnsupportedOperationException if the lock belongs to threads only, which is the default
+     * @throws UnsupportedOperationException if only threads can hold the lock, which is the default
      */
     default CompletableFuture<Hold> acquireAsync() {
         throw new UnsupportedOperationException(
@@ -95,7 +99,7 @@ public interface ForeignLock {
      *
      * @return the requests in order
      * @throws InterruptedException if the thread is interrupted
-     * @throws UnsupportedOperationException if the other library does not tell, which is the default
+     * @throws UnsupportedOperationException if the other library does not provide them, which is the default
      */
     default List<Participant> participants() throws InterruptedException {
         throw new UnsupportedOperationException("the lock " + path()
@@ -103,62 +107,66 @@ public interface ForeignLock {
     }
 
     /**
-     * The lock while somebody has it. Three methods are enough for a lock of another library. One that stands on leases
-     * of this library, as a multi-lock of several clients does, also knows the rest of what a
-     * {@link dev.zkrecipes.core.Lease} tells. Instances are thread-safe: each method may be called on any thread, and
-     * those that ask may be called at any time and again and again, also after the release.
+     * A hold of the lock. Three methods are enough for a lock of another library. A lock that is built on leases of
+     * this library, such as a multi-lock of several clients, can also implement the rest of what a
+     * {@link dev.zkrecipes.core.Lease} offers. Instances are thread-safe: each method may be called on any thread, and
+     * methods that only query may be called repeatedly and at any time, even after the release.
      */
     interface Hold {
 
         /**
-         * {@return what is known of it, without asking anybody: {@link LeaseState#HELD}, {@link LeaseState#SUSPENDED}
-         * or {@link LeaseState#LOST}; a loss is for good}
+         * {@return what is known about the hold without sending a request: {@link LeaseState#HELD},
+         * {@link LeaseState#SUSPENDED} or {@link LeaseState#LOST}; a loss is final}
          */
         LeaseState state();
 
         /**
          * Runs {@code listener} once if the lock is lost before it is released; at once if it is lost already, even if
-         * it was released since. It may run on any thread, and does not block: code of the application's is run
-         * elsewhere.
+         * it has been released since. The listener may be run on any thread. It does not block: the application's code
+         * runs elsewhere.
          *
          * @param listener what to run
          */
         void onLost(Runnable listener);
 
         /**
-         * Gives the lock back, even if it is lost. Either this or {@link #releaseInBackground} is called, once: by the
-         * thread that acquired it, by another one when that thread is dead or when the lock was acquired by {@link
-         * #acquireAsync}, or by a thread of the client when {@link LockOptions#withHoldAtMost} says so. Like {@link
-         * dev.zkrecipes.core.Lease#close()} it may wait until the lock is free, and does not fail because there is no
-         * connection.
+         * Releases the lock, even if it is lost. Either this or {@link #releaseInBackground} is called, once: by the
+         * thread that acquired the lock, by another one if that thread is dead or the lock was acquired by
+         * {@link #acquireAsync}, or by a thread of the client if {@link LockOptions#withHoldAtMost} requires it. Like
+         * {@link dev.zkrecipes.core.Lease#close()} this may wait until the lock is free, and does not fail because
+         * there is no connection.
          */
         void release();
 
-        /** Gives the lock back as {@link #release} does, if possible without waiting. By default it calls that. */
+        /**
+         * Releases the lock as {@link #release} does, if possible without waiting. By default, calls {@link #release}.
+         */
         default void releaseInBackground() {
             release();
         }
 
         /**
-         * Gives the lock back because the time that {@link LockOptions#withHoldAtMost} allows is over, while its holder
-         * may still be at work. It is called in place of {@link #releaseInBackground}, which it calls by default. A
-         * lock that passes on what it stands on gives that back, too, so that the holder's guards fail.
+         * Releases the lock because the time that {@link LockOptions#withHoldAtMost} allows has elapsed, while its
+         * holder may still be at work. Called instead of {@link #releaseInBackground}, which this method calls by
+         * default. A lock that hands its underlying lock over to later holders releases that one, too, so that the
+         * holder's guards fail.
          */
         default void expire() {
             releaseInBackground();
         }
 
         /**
-         * See {@link dev.zkrecipes.core.Lease#prolong}. For a lock that stands on leases of this library with limits of
-         * their own; by default there are none. The limit of its own options is changed without this.
+         * See {@link dev.zkrecipes.core.Lease#prolong}. For a lock that is built on leases of this library which have
+         * limits of their own; by default there are none. The limit in the options of this lock is changed without this
+         * method.
          *
-         * @param most how long from now on
+         * @param most the new limit, from now on
          */
         default void prolong(Duration most) {}
 
         /**
-         * {@return when the lock has been given back: done when it has, which by default it is} Called after {@link
-         * #release} or {@link #releaseInBackground} has returned.
+         * {@return a future that completes when the lock has been released; by default a completed one} Called after
+         * {@link #release} or {@link #releaseInBackground} has returned.
          */
         default CompletableFuture<Void> released() {
             return CompletableFuture.completedFuture(null);
@@ -168,7 +176,7 @@ public interface ForeignLock {
          * See {@link dev.zkrecipes.core.MultiLease#fencingTokens()}.
          *
          * @return the tokens by path
-         * @throws dev.zkrecipes.core.LockLostException if the lock is lost; the lease's errors are this one then
+         * @throws dev.zkrecipes.core.LockLostException if the lock is lost; the lease then throws this error
          * @throws UnsupportedOperationException if there are none, which is the default
          */
         default Map<String, Long> fencingTokens() {
@@ -191,7 +199,7 @@ public interface ForeignLock {
          * See {@link dev.zkrecipes.core.Lease#verify()}.
          *
          * @throws InterruptedException if the thread is interrupted on entry or while it waits
-         * @throws UnsupportedOperationException if nobody can be asked, which is the default
+         * @throws UnsupportedOperationException if the lock cannot be verified, which is the default
          */
         default void verify() throws InterruptedException {
             throw new UnsupportedOperationException(
@@ -199,8 +207,8 @@ public interface ForeignLock {
         }
 
         /**
-         * See {@link dev.zkrecipes.core.Lease#onRevocationRequested}. By default, there are no such requests, which are
-         * written into nodes of this library's locks.
+         * See {@link dev.zkrecipes.core.Lease#onRevocationRequested}. By default there are no such requests, because
+         * they are written into the nodes of this library's locks.
          *
          * @param listener called once for each request, until the hold is released or lost
          */

@@ -15,23 +15,23 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Locks of more than one driver: two modes of one lock, several locks as one, a lock of another library. The author of
- * one lock with one driver needs {@link LockInternals} only.
+ * Creates locks of more than one driver: two modes of one lock, several locks as one, a lock of another library. For
+ * one lock with one driver, {@link LockInternals} is enough.
  */
 public final class LockGroups {
     private LockGroups() {}
 
     /**
-     * Two modes of one lock, of which a thread may hold both: an exclusive one and a shared one. The thread that holds
-     * the exclusive mode gets the shared one at once, at the same place in the queue and with the same token (one
-     * {@code multi} that checks the exclusive node and creates the shared one), and keeps it when it gives back the
-     * exclusive one. The other way round is refused with {@link dev.zkrecipes.core.LockRefusedException}: two threads
+     * Creates two modes of one lock, an exclusive one and a shared one. A thread may hold both. A thread that holds the
+     * exclusive mode is granted the shared one at once, at the same place in the queue and with the same token (one
+     * {@code multi} that checks the exclusive node and creates the shared one), and keeps it when it releases the
+     * exclusive one. The reverse order is refused with {@link dev.zkrecipes.core.LockRefusedException}: two threads
      * that hold the shared mode would wait for each other forever.
      *
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot
-     * @param exclusive the driver of the mode that excludes all others; knows the nodes of both modes
-     * @param shared the driver of the other mode; knows the nodes of both modes, and is at least as permissive:
+     * @param exclusive the driver of the mode that excludes all others; recognises the nodes of both modes
+     * @param shared the driver of the other mode; recognises the nodes of both modes, and is at least as permissive:
      *     whenever {@code exclusive} grants, it grants too
      * @param options optional settings
      * @return new locks, both thread-owned
@@ -60,17 +60,17 @@ public final class LockGroups {
     public record Modes(InterProcessLock exclusive, InterProcessLock shared) {}
 
     /**
-     * Several locks as one, held by threads and re-entrant as a whole: all members are entered by one {@code multi}, so
-     * that any two such requests stand in the same order on every path that they share.
+     * Combines several locks into one, held by threads and re-entrant as a whole. A request enters the queues of all
+     * members by one {@code multi}, so that any two such requests have the same order on every path that they share.
      *
-     * <p>A thread that holds all members, together or each by itself, holds them once more at once. A request of which
-     * the thread holds some members but not all, or one in another mode or by another lock on the same path, is refused
-     * with {@link dev.zkrecipes.core.LockRefusedException}: it could wait for itself.
+     * <p>A thread that holds all members, together or individually, re-enters at once. If the thread holds some members
+     * but not all, or holds one in another mode or by another lock on the same path, the request is refused with
+     * {@link dev.zkrecipes.core.LockRefusedException}: it could wait for itself.
      *
-     * @param members locks made by {@link LockInternals}, or {@link DelegatingLock}s on such; of one client, each on a
-     *     path of its own
+     * @param members locks created by {@link LockInternals}, or {@link DelegatingLock}s on such locks; of one client,
+     *     each on a path of its own
      * @param options optional settings
-     * @return a new lock; its path is the members' paths with commas between them
+     * @return a new lock; its path is the members' paths, separated by commas
      * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have
      *     the same path, or they are not of one client
      */
@@ -81,11 +81,10 @@ public final class LockGroups {
     }
 
     /**
-     * A lock of another library as a lock of this one: held by threads, and re-entrant for the thread that holds it. It
-     * cannot tell what the other library does not: what {@link ForeignLock} and its holds leave out throws {@link
-     * UnsupportedOperationException}.
+     * Adapts a lock of another library. The new lock is held by threads, and re-entrant for the thread that holds it.
+     * What the {@link ForeignLock} and its holds do not implement throws {@link UnsupportedOperationException}.
      *
-     * @param lock what the other library does
+     * @param lock the adapter of the other library's lock
      * @return a new lock, with holds of its own
      */
     public static InterProcessLock foreign(ForeignLock lock) {

@@ -27,11 +27,11 @@ import java.util.Objects;
 import java.util.UUID;
 
 /**
- * Turns a value, such as an order's id, into a name in a lock's path. Every process makes the same name of the same
+ * Turns a value, such as an order's id, into a name in a lock's path. Every process derives the same name from the same
  * value, whatever its time zone and locale: otherwise one key would have two locks.
  *
- * <p>Accepted are text, characters, integral numbers, booleans, UUIDs, enums by {@link Enum#name()}, and values of
- * {@code java.time} by their ISO text; a moment with a zone or an offset by its text in UTC. Everything else is
+ * <p>Accepted values are text, characters, integral numbers, booleans, UUIDs, enums by {@link Enum#name()}, and values
+ * of {@code java.time} by their ISO text; a moment with a zone or an offset by its text in UTC. Everything else is
  * refused: 1.0 and 1.00, dates in a time zone, arrays, sets and classes may have another text in another process.
  * Values of different types with the same text, such as 7 and "7", have the same name.
  */
@@ -65,7 +65,8 @@ public final class LockNames {
     private LockNames() {}
 
     /**
-     * Whether a variable of a type can have a value that is accepted. Tells what is refused before there is a value.
+     * Whether a variable of a type can have a value that is accepted. Shows that a type is refused before there is a
+     * value.
      *
      * @param type the declared type, which may be primitive
      * @return false if {@link #textOf} refuses every value of the type
@@ -83,7 +84,7 @@ public final class LockNames {
     }
 
     /**
-     * The text of a value. It may be empty, and may contain characters that no node's name can have.
+     * Returns the text of a value. It may be empty, and may contain characters that no node's name can have.
      *
      * @param value the value
      * @return its text, the same in every process
@@ -104,7 +105,9 @@ public final class LockNames {
         return text;
     }
 
-    /** What has one text in all zones, and whatever {@code toString} an enum has. */
+    /**
+     * Returns an equivalent whose text is the same in all time zones and does not depend on an enum's {@code toString}.
+     */
     private static Object same(Object value) {
         if (value instanceof Enum<?> constant) {
             return constant.name();
@@ -119,9 +122,9 @@ public final class LockNames {
     }
 
     /**
-     * The text of a value as the name of a single node: characters that are special in a path or a URL are encoded as
-     * in a URL. Different texts have different names. An empty text, {@code .} and {@code ..} are returned as they are,
-     * which no node can be called.
+     * Returns the text of a value as the name of a single node: characters that are special in a path or a URL are
+     * encoded as in a URL. Different texts have different names. An empty text, {@code .} and {@code ..} are returned
+     * unchanged, although no node can have such a name.
      *
      * @param value the value
      * @return printable ASCII characters without a slash
@@ -132,8 +135,9 @@ public final class LockNames {
     }
 
     /**
-     * A text as a name for meters and the log: {@link LockOptions#withName}. What cannot stand in such a name becomes
-     * {@code _}; of a text that is too long, the end is kept. So different texts may have the same name.
+     * Turns a text into a name for meters and the log, see {@link LockOptions#withName}. Characters that such a name
+     * cannot contain become {@code _}; of a text that is too long, only the end is kept. So different texts may have
+     * the same name.
      *
      * @param text what to name the lock by, such as a method or a job; not empty
      * @return a name that {@code withName} accepts

@@ -11,8 +11,9 @@ import java.util.Optional;
  * A node in the queue of a lock. Its name is {@code <id>-<kind><number>}, where the id is ours (32 hexadecimal digits),
  * that of Apache Curator's protected nodes ({@code _c_<id>-}), or absent.
  *
- * <p>The order is by number, as a number, then by name. ZooKeeper's sequence counter sticks at 2^31-1 and then wraps; a
- * node whose number is outside 0..2147483646 stands in front of all others, so that no request is granted beside it.
+ * <p>Nodes are ordered numerically by number, then by name. ZooKeeper's sequence counter sticks at 2^31-1 and then
+ * wraps; a node whose number is outside 0..2147483646 sorts in front of all others, so that no request is granted
+ * beside it.
  *
  * @param name the whole name below the lock's path
  * @param kind the kind with its separator but without payload: {@code lock-}, {@code __READ__}, {@code range.}
@@ -21,7 +22,7 @@ import java.util.Optional;
  */
 public record LockNode(String name, String kind, String payload, long number) implements Comparable<LockNode> {
 
-    /** The greatest number that a node can have and be granted. */
+    /** The greatest number with which a node can be granted. */
     public static final long LAST_NUMBER = Integer.MAX_VALUE - 1L;
 
     /** How many digits ZooKeeper appends to the name of a sequential node. */
@@ -37,7 +38,7 @@ public record LockNode(String name, String kind, String payload, long number) im
             .or(CharMatcher.anyOf("._~"));
 
     /**
-     * Makes a node. Most drivers need {@link #parse} or {@link #parseWithPayload} only.
+     * Creates a node. Most drivers need {@link #parse} or {@link #parseWithPayload} only.
      *
      * @param name the whole name below the lock's path
      * @param kind the kind with its separator but without payload
@@ -92,7 +93,8 @@ public record LockNode(String name, String kind, String payload, long number) im
     }
 
     /**
-     * Parses a name in the form of a lock node, of whatever kind: all between its id and its number, or up to a dot.
+     * Parses a name in the form of a lock node of any kind. The kind is the part between the id and the number, or up
+     * to a dot if a payload follows.
      *
      * @param childName the name
      * @return the node; empty if the name has another form
@@ -111,8 +113,8 @@ public record LockNode(String name, String kind, String payload, long number) im
     }
 
     /**
-     * Whether a name has the form that sequential lock nodes have, of whatever library: it ends in the ten digits of a
-     * sequence number, and something that is no digit stands in front of them.
+     * Whether a name has the form of a sequential lock node of any library: it ends in the ten digits of a sequence
+     * number, preceded by a character that is not a digit.
      *
      * @param childName the name of a child of a lock's path
      * @return true if so
@@ -125,8 +127,8 @@ public record LockNode(String name, String kind, String payload, long number) im
     }
 
     /**
-     * {@return whether the number is one that ZooKeeper gives before its counter is exhausted: in 0..2147483646} A node
-     * with any other number is never granted.
+     * {@return whether the number is one that ZooKeeper assigns before its counter is exhausted: in 0..2147483646} A
+     * node with any other number is never granted.
      */
     public boolean hasOrdinaryNumber() {
         return number >= 0 && number <= LAST_NUMBER;
@@ -157,7 +159,7 @@ public record LockNode(String name, String kind, String payload, long number) im
         return Optional.of(new LockNode(name, kind, payload, Long.parseLong(name, from, name.length(), 10)));
     }
 
-    /** The length of the id and its dash; 0 if the name begins with neither our id nor one of Curator's. */
+    /** Returns the length of the id and its dash; 0 if the name begins with neither our id nor one of Curator's. */
     private static int idLength(String name) {
         int start = name.startsWith(CURATOR_PROTECTION) ? CURATOR_PROTECTION.length() : 0;
         if (hasForm(name, start, ID)) {
@@ -166,7 +168,7 @@ public record LockNode(String name, String kind, String payload, long number) im
         return hasForm(name, start, ID_WITH_DASHES) ? start + ID_WITH_DASHES.length() : 0;
     }
 
-    /** Whether the form stands at that place, where x is any hexadecimal digit. */
+    /** Whether the name has the form from this position on, where x is any hexadecimal digit. */
     private static boolean hasForm(String name, int start, String form) {
         if (name.length() < start + form.length()) {
             return false;

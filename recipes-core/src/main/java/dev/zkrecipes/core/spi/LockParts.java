@@ -15,30 +15,30 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * For a lock that stands on other locks, as the multi-lock of several clients and the hand-over inside a process do.
- * The author of a driver needs none of it.
+ * Support for locks that are built on other locks, such as the multi-lock of several clients and the hand-over inside a
+ * process. Authors of drivers do not need it.
  */
 public final class LockParts {
     private LockParts() {}
 
     /**
-     * Tells which locks can be members of one {@link LockGroups#together}: those of one client.
+     * Determines which locks can be members of one {@link LockGroups#together}: those of one client.
      *
      * @param lock any lock
-     * @return the same for all locks of its client; empty if it is not a lock of the engine, or already several
-     *     together
+     * @return an object that is the same for all locks of one client; empty if the lock is not one of the engine, or is
+     *     already several locks together
      */
     public static Optional<Object> joinable(InterProcessLock lock) {
         return EngineLock.behind(lock).filter(EngineLock::isSingle).map(EngineLock::client);
     }
 
     /**
-     * Refuses, without asking ZooKeeper, what the calling thread must not wait for, as it would wait for itself:
-     * several locks {@linkplain LockGroups#together together} of which it holds some, or one of them another way. For a
-     * lock that waits for one of its parts while others are free.
+     * Refuses, without asking ZooKeeper, a lock for which the calling thread must not wait, as it would wait for
+     * itself: several locks {@linkplain LockGroups#together together} of which it holds some, or one of them in another
+     * way. Intended for a lock that waits for one of its parts while others are free.
      *
      * @param lock any lock; one that is not of the engine is not refused
-     * @throws dev.zkrecipes.core.LockLostException if what the thread holds of it is lost
+     * @throws dev.zkrecipes.core.LockLostException if a hold that the thread has on it is lost
      * @throws dev.zkrecipes.core.LockRefusedException if the thread would wait for itself
      */
     public static void requireNotHeldInPart(InterProcessLock lock) {
@@ -46,13 +46,13 @@ public final class LockParts {
     }
 
     /**
-     * {@link InterProcessLock#tryAcquire()}, which takes up to the request time-out when the server does not answer,
-     * within a shorter time.
+     * Acquires the lock as {@link InterProcessLock#tryAcquire()} does, but may wait for the server's answer for a
+     * shorter time than the request time-out.
      *
      * @param lock any lock; the limit has no effect on one that is not of the engine
      * @param atMost how long to wait for an answer; the request time-out, if that is shorter
      * @return the lease, or empty if the lock is not free
-     * @throws dev.zkrecipes.core.LockConnectionException if that could not be found out in time
+     * @throws dev.zkrecipes.core.LockConnectionException if there was no answer in time
      */
     public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
         Optional<EngineLock> ours = EngineLock.behind(lock);
@@ -60,8 +60,8 @@ public final class LockParts {
     }
 
     /**
-     * A {@linkplain LockGroups#foreign foreign} lock that is made of locks of which some may be of this library. Its
-     * leases report their end where the client of the first of those does.
+     * Creates a {@linkplain LockGroups#foreign foreign} lock that consists of other locks, some of which may be of this
+     * library. Its leases report their end on the callback threads of the client of the first such lock.
      *
      * @param lock what acquires the parts
      * @param parts the parts
@@ -78,16 +78,16 @@ public final class LockParts {
     }
 
     /**
-     * A {@linkplain LockGroups#foreign foreign} lock that works on the client of a lock of this library. Its leases
-     * report where that client's do, and observers of the client are told of its requests. When the client is closed,
-     * it grants nothing any more. When the time that {@link LockOptions#withHoldAtMost} allows is over, a hold is lost
-     * and given back.
+     * Creates a {@linkplain LockGroups#foreign foreign} lock that works on the client of a lock of this library. Its
+     * leases report on the callback threads of that client, and observers of the client are told of its requests. Once
+     * the client is closed, the lock grants nothing any more. When the time that {@link LockOptions#withHoldAtMost}
+     * allows has elapsed, a hold is lost and released.
      *
-     * <p>What a thread holds, it holds through every equal {@link ForeignLock} on the client. If it holds the same path
-     * by another lock, it is refused with {@link dev.zkrecipes.core.LockRefusedException}.
+     * <p>A thread's hold counts for every equal {@link ForeignLock} on the client. A thread that holds the same path by
+     * another lock is refused with {@link dev.zkrecipes.core.LockRefusedException}.
      *
      * @param lock what acquires the lock
-     * @param options its name and the limit of its holds; the other options are the foreign lock's to heed
+     * @param options its name and the limit of its holds; the foreign lock has to honour the other options itself
      * @param on a lock of the client
      * @return a new lock, which shares its holds with the others
      * @throws IllegalArgumentException if {@code on} is not a lock of the engine

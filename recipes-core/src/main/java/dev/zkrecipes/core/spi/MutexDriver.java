@@ -8,20 +8,20 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The first request holds; each of the others waits for its nearest predecessor, so that a release never wakes them
- * all. Drivers whose nodes are named alike are equal.
+ * The first request holds; every other request waits for its nearest predecessor, so that a release never wakes them
+ * all. Drivers with the same node name are equal.
  *
  * @param nodeName how the nodes are named: {@code lock-} as those of Apache Curator's mutex, {@code latch-} as those of
- *     its {@code LeaderLatch}, or by any other word
+ *     its {@code LeaderLatch}, or with any other kind
  */
 public record MutexDriver(String nodeName) implements FifoDriver {
-    /** For a mutex: its nodes are named {@code lock-}. */
+    /** Creates the driver of a mutex, whose nodes are named {@code lock-}. */
     public MutexDriver() {
         this("lock-");
     }
 
     /**
-     * For any queue of which the first holds.
+     * Creates the driver of any queue whose first request holds.
      *
      * @param nodeName how the nodes are named
      */

@@ -12,22 +12,22 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What the data of a lock node say, for tools that show locks. Data that are not of this library's format say nothing:
- * the owner is unknown then, or short text that somebody put there.
+ * The contents of a lock node's data, for tools that show locks. Data in a format other than this library's have no
+ * contents: the owner is then unknown, or is short text that somebody stored there.
  *
  * @param owner the owner label, or other short text, fit to print; {@code "unknown"} if there is none
  * @param requests the requests to give the lock back, the oldest first
- * @param holds the paths of lock nodes that the thread held which waits with this node, as far as it has named them
+ * @param holds the paths of the lock nodes held by the thread that waits with this node, as far as the node names them
  */
 public record NodeData(String owner, List<RevocationRequest> requests, List<String> holds) {
-    /** What a node says that may not be read. */
+    /** The contents of a node that may not be read. */
     public static final NodeData UNREAD = new NodeData(OwnerLabel.UNKNOWN, List.of(), List.of());
 
     /**
-     * Reads what a node has.
+     * Parses the data of a node.
      *
-     * @param content the data, and the version that they have
-     * @return what they say
+     * @param content the data and their version
+     * @return the contents
      */
     public static NodeData in(Content content) {
         Objects.requireNonNull(content, "content");
@@ -38,10 +38,10 @@ public record NodeData(String owner, List<RevocationRequest> requests, List<Stri
     }
 
     /**
-     * The lines of data in the format of this library, such as those of a path that has a rule.
+     * Returns the lines of data in the format of this library, such as those of a path that has a rule.
      *
      * @param data the data
-     * @return the lines, of which the first names the format; none if the data are of another format
+     * @return the lines, of which the first names the format; none if the data have another format
      */
     public static List<String> lines(byte[] data) {
         return OwnerLabel.lines(Objects.requireNonNull(data, "data"));

@@ -19,9 +19,9 @@
  * <tr><td>{@link dev.zkrecipes.core.spi.ForeignLock}</td>
  * <td>a lock of another library, or one on top of locks of this one</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockSnapshot}</td><td>the queue of a lock as one request showed it</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.NodeData}</td><td>what the data of a lock node say</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.LockNames}</td><td>names in a path, made of values</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.LockParts}</td><td>for locks that stand on other locks</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.NodeData}</td><td>the contents of the data of a lock node</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockNames}</td><td>names in a path, derived from values</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockParts}</td><td>for locks that are built on other locks</td></tr>
  * </table>
  */
 @NullMarked

@@ -24,9 +24,8 @@ import org.slf4j.LoggerFactory;
  * probes them again after growing pauses. Errors name the reason once it is known. The log names it when it changes,
  * and otherwise at most once a minute.
  *
- * <p>It also remembers the obstacle because of which no session can be opened, such as a failed login. An obstacle
- * takes precedence over what a probe finds. Confined to the engine thread, except for {@link #error} and
- * {@link #reason}.
+ * <p>It also remembers the obstacle that keeps a session from being opened, such as a failed login. An obstacle takes
+ * precedence over what a probe finds. Confined to the engine thread, except for {@link #error} and {@link #reason}.
  */
 public final class ConnectionTrouble {
     private static final Logger log = LoggerFactory.getLogger(ConnectionTrouble.class);
@@ -39,18 +38,18 @@ public final class ConnectionTrouble {
             null);
 
     private final HandleKind kind;
-    private final @Nullable ZKClientConfig config; // tells a probe how to speak TLS
+    private final @Nullable ZKClientConfig config; // the TLS settings for a probe
     private final EngineScheduler scheduler;
     private Duration patience = LONGEST_PATIENCE; // shorter if requests time out earlier
     private Duration pause = LONGEST_PATIENCE; // before the next probe
-    private volatile String since = "never since the client was made"; // begins the message
-    private final OnceAMinute told; // limits the lines about probes
-    private final OnceAMinute obstacles; // limits the lines about obstacles
+    private volatile String since = "never since the client was made"; // first words of the message
+    private final OnceAMinute told; // limits the log lines about probes
+    private final OnceAMinute obstacles; // limits the log lines about obstacles
     private boolean over; // the client has ended
     private long quietUntil; // a short interruption is not worth a line in the log
     private @Nullable Timer timer; // starts the next probe
     private @Nullable ServerProbe probe; // under way on a thread of its own
-    private volatile ServerProbe.@Nullable Finding found; // of the last probe
+    private volatile ServerProbe.@Nullable Finding found; // by the last probe
     private volatile @Nullable Obstacle obstacle; // the last one met, until a session shows that it is gone
 
     public ConnectionTrouble(HandleKind kind, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
@@ -61,7 +60,7 @@ public final class ConnectionTrouble {
         this.obstacles = new OnceAMinute(scheduler);
     }
 
-    /** Starts to watch. The client calls this once, when it begins to open its first session. */
+    /** Starts to watch for trouble. The client calls this once, when it begins to open its first session. */
     public void watch(Duration requestTimeout) {
         patience = shorter(requestTimeout, LONGEST_PATIENCE);
         begin(patience.dividedBy(4)); // early, so that a call with a short time-out names the reason, too
@@ -71,14 +70,14 @@ public final class ConnectionTrouble {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** A SASL login has begun. No session is opened before it ends, which may take long. */
+    /** Records that a SASL login has begun. No session is opened before it ends, which may take long. */
     public void onLogin() {
         if (obstacle == null) {
             obstacle = LOGGING_IN;
         }
     }
 
-    /** No session can be opened, or the server refused the last one. */
+    /** Records and logs why no session can be opened, or that the server refused the last one. */
     public void onObstacle(Obstacle met) {
         obstacle = met;
         if (obstacles.isNews(met.text())) {
@@ -91,8 +90,8 @@ public final class ConnectionTrouble {
     }
 
     /**
-     * A new session begins. If the server refused the last one, it may refuse this one in the same way, so the
-     * obstacle stays until {@link #onConnected}.
+     * Forgets the obstacle, because a new session begins. If the server refused the last session, it may refuse this
+     * one in the same way, so that obstacle stays until {@link #onConnected}.
      */
     public void onSession() {
         if (!Obstacle.REFUSED.equals(obstacle)) {
@@ -106,14 +105,14 @@ public final class ConnectionTrouble {
         return known != null && known.serves();
     }
 
-    /** There is a connection, so there is nothing left to find out. */
+    /** Stops the diagnosis: there is a connection, so there is nothing left to find out. */
     public void onConnected() {
         stop();
         obstacle = null;
         told.forget();
     }
 
-    /** The connection is lost. Does nothing if the loss is being looked into already. */
+    /** Starts the diagnosis of a lost connection, unless one is under way. */
     public void onDisconnected() {
         if (!over && timer == null && probe == null) {
             since = "since the connection was lost";
@@ -121,15 +120,15 @@ public final class ConnectionTrouble {
         }
     }
 
-    /** The client has ended: no probe may keep a thread or a socket. */
+    /** Stops for good, because the client has ended: no probe may keep a thread or a socket. */
     public void end() {
         over = true;
         stop();
     }
 
     /**
-     * Schedules the first probe. A handle of the application's is not probed, because only the application knows its
-     * servers.
+     * Schedules the first probe. The servers of an application's handle are not probed, because only the application
+     * knows them.
      */
     private void begin(Duration delay) {
         if (kind instanceof HandleKind.Opened opened) {
@@ -171,7 +170,10 @@ public final class ConnectionTrouble {
         });
     }
 
-    /** Keeps a finding for errors, and logs it unless the loss of the connection is still young. */
+    /**
+     * Keeps a finding for error messages. Logs it if it is trouble and news, unless the connection was lost just
+     * recently.
+     */
     private void tell(ServerProbe.Finding finding) {
         found = finding;
         if (scheduler.nanoTime() - quietUntil >= 0 && finding.isTrouble() && told.isNews(inWords(finding))) {
@@ -184,8 +186,8 @@ public final class ConnectionTrouble {
     }
 
     /**
-     * An error about the missing connection, with the reason as far as it is known. {@code consequence} says what
-     * follows from it for the caller, and what to do. Any thread may call this.
+     * Returns an error about the missing connection, with the reason if it is known. {@code consequence} says what it
+     * means for the caller, and what to do. May be called from any thread.
      */
     public LockException error(String consequence) {
         Obstacle met = obstacle;
@@ -197,7 +199,10 @@ public final class ConnectionTrouble {
                 known, "not connected to ZooKeeper" + (known == null ? "" : inWords(known)) + consequence);
     }
 
-    /** The reason alone for which there is no connection; empty as long as it is not known. Any thread. */
+    /**
+     * Returns only the reason why there is no connection, or empty while it is not known. May be called from any
+     * thread.
+     */
     public Optional<LockException> reason() {
         Obstacle met = obstacle;
         if (met != null) {

@@ -21,7 +21,7 @@ final class OnceAMinute {
         this.scheduler = scheduler;
     }
 
-    /** Whether to log the text now. If so, it counts as logged. */
+    /** Whether to log the text now. If true, the text counts as logged. */
     boolean isNews(String text) {
         long now = scheduler.nanoTime();
         boolean isNews = !logged.equals(text) || now - loggedAt >= MINUTE;
@@ -32,7 +32,9 @@ final class OnceAMinute {
         return isNews;
     }
 
-    /** The trouble has passed, so the next one is logged at once, even with the same text. */
+    /**
+     * Forgets the last text, because the trouble has passed. The next text is logged at once, even if it is the same.
+     */
     void forget() {
         logged = "";
     }

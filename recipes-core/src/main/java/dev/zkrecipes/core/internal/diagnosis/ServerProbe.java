@@ -39,10 +39,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out what answers at the addresses of a connect string. It asks as an operator would, with ZooKeeper's command
- * {@code srvr}, and makes a TLS handshake. It opens no session, so the server keeps nothing of it.
+ * {@code srvr}, and makes a TLS handshake. It opens no session, so it leaves no state at the server.
  *
- * <p>A probe blocks for a few seconds at most for each address, and for as long as the name service takes. It runs on
- * a thread of its own; {@link #close} ends it early from any other.
+ * <p>A probe blocks for a few seconds at most for each address, and for as long as the name service takes. It runs on a
+ * thread of its own; {@link #close} ends it early from any other.
  */
 public final class ServerProbe {
     private static final int MOST_SERVERS = 3; // bounds the time of a probe and the length of the message
@@ -67,29 +67,29 @@ public final class ServerProbe {
     /** The first byte with which a TLS server answers a peer that does not speak TLS. */
     private static final char TLS_ALERT = 0x15;
     /**
-     * A server that has reached its limit of connections accepts a connection and closes it at once. It tells the
-     * client nothing.
+     * A server that has reached its limit of connections accepts a connection and closes it at once, without telling
+     * the client why.
      */
     private static final String LIMIT =
             "probably it has as many connections of this machine as it allows (maxClientCnxns, 60 unless"
                     + " set), or in all (maxCnxns): close some, or raise the limit";
 
-    private static final String CLOSES = "closes"; // the server ends the connection in order
+    private static final String CLOSES = "closes"; // the server closes the connection in an orderly way
     private static final String RESETS = "resets"; // the server breaks the connection
     private static final String WAITS = ""; // the server keeps the connection open
 
     private final List<HostAndPort> servers;
     private final @Nullable ZKClientConfig tls; // null if this client does not use TLS
-    private volatile @Nullable Socket open; // what close() has to end
+    private volatile @Nullable Socket open; // what close() has to close
     private volatile boolean closed;
 
     /**
-     * One address of a server, and what messages call it. The address is unresolved if the name service does not know
+     * One address of a server, and its name in messages. The address is unresolved if the name service does not know
      * the host name.
      */
     public record Server(InetSocketAddress address, String name) {
         /**
-         * All addresses of a server: ZooKeeper's client may connect to any of them, so each of them may be the
+         * Returns all addresses of a server: ZooKeeper's client may connect to any of them, so each of them may be the
          * culprit.
          */
         public static List<Server> of(HostAndPort server) {
@@ -126,9 +126,9 @@ public final class ServerProbe {
     }
 
     /**
-     * What a probe found out. {@code isTrouble} says that something is wrong at the server; it is false if the client
-     * merely has no session yet, and then a server {@code serves}. {@code status} is the answer of the server about
-     * itself; empty if it gave none.
+     * The result of a probe. {@code isTrouble} says that something is wrong at the server; it is false if the client
+     * merely has no session yet. {@code serves} says that the server is available to clients. {@code status} is the
+     * server's own report of its state; empty if it gave none.
      */
     public record Finding(
             String text,
@@ -149,18 +149,18 @@ public final class ServerProbe {
         }
     }
 
-    /** A probe of the first few servers, which {@link #run} asks one after another. */
+    /** Creates a probe of the first few servers, which {@link #run} examines one after another. */
     ServerProbe(List<HostAndPort> servers, @Nullable ZKClientConfig config) {
         this.servers = servers.subList(0, Math.min(MOST_SERVERS, servers.size()));
         this.tls = config != null && TlsSettings.isOn(config) ? config : null;
     }
 
-    /** A probe for tools, which name the servers one by one. */
+    /** Creates a probe for tools, which pass the servers one by one. */
     public ServerProbe(@Nullable ZKClientConfig config) {
         this(List.of(), config);
     }
 
-    /** Closes the socket on which the probe blocks, so that it ends soon. Any thread may call this. */
+    /** Closes the socket on which the probe blocks, so that the probe ends soon. May be called from any thread. */
     void close() {
         closed = true;
         Socket asking = open;
@@ -173,7 +173,7 @@ public final class ServerProbe {
         }
     }
 
-    /** Looks at all addresses and combines the findings. */
+    /** Probes all addresses and combines the findings. */
     Finding run() {
         List<Finding> all = servers.stream()
                 .flatMap(server -> Server.of(server).stream())
@@ -192,7 +192,7 @@ public final class ServerProbe {
                         .orElse(null));
     }
 
-    /** Finds out what is at one address. Blocks. */
+    /** Finds out what answers at one address. Blocks. */
     public Finding look(Server server) {
         try {
             if (closed) {
@@ -205,7 +205,7 @@ public final class ServerProbe {
         }
     }
 
-    /** Sends another of ZooKeeper's four-letter commands; empty if the server gives no answer. Blocks. */
+    /** Sends another of ZooKeeper's four-letter commands and returns the answer; empty if there is none. Blocks. */
     public String ask(Server server, String word) {
         try {
             return tls == null ? askPlainly(server, word).text() : askByTls(tls, server, word);
@@ -214,7 +214,7 @@ public final class ServerProbe {
         }
     }
 
-    /** What to tell the user about a server to which no connection can be made. */
+    /** Explains to the user why no connection can be made to a server. */
     private static String unreachable(Server server, Exception why) {
         String name = server.name();
         if (why instanceof UnknownHostException) {
@@ -284,7 +284,7 @@ public final class ServerProbe {
     }
 
     /**
-     * Sends a command without TLS. If the server stays silent, the rest of a line follows, for servers of other
+     * Sends a command without TLS. If the server stays silent, sends the rest of a line, too, for servers of other
      * kinds.
      */
     private Reply askPlainly(Server server, String word) throws IOException {
@@ -318,7 +318,7 @@ public final class ServerProbe {
         }
     }
 
-    /** Reads until the server closes the connection, falls silent, or has sent more than anybody wants to read. */
+    /** Reads until the server closes the connection, falls silent, or has sent {@link #LONGEST_ANSWER} bytes. */
     private static Reply read(InputStream in) throws IOException {
         byte[] answer = new byte[LONGEST_ANSWER];
         int length = 0;
@@ -337,10 +337,10 @@ public final class ServerProbe {
     // ---- By TLS.
 
     /**
-     * Makes the same handshake as ZooKeeper's client, and sends a command. The command is needed: by TLS 1.3 the
-     * handshake succeeds on this side before the server has checked this client's certificate, and only the next read
-     * shows what it thinks of it. A server that does not allow the command stays silent or says so; both count as
-     * success.
+     * Performs the same handshake as ZooKeeper's client, and sends a command. The command is needed: with TLS 1.3 the
+     * handshake completes on this side before the server has checked this client's certificate, and only the next read
+     * shows whether the server accepts it. A server that does not allow the command stays silent or says so; both count
+     * as success.
      */
     private static String askByTls(ZKClientConfig config, Server server, String word)
             throws IOException, SSLContextException {
@@ -361,7 +361,7 @@ public final class ServerProbe {
         }
     }
 
-    /** What to tell the user about a handshake that failed. */
+    /** Explains to the user why a handshake failed. */
     private static String handshakeTrouble(Exception why) {
         if (why instanceof SocketTimeoutException) {
             return "the TLS handshake was not answered within " + HANDSHAKE_MILLIS + " ms";
@@ -400,8 +400,8 @@ public final class ServerProbe {
     }
 
     /**
-     * A socket that ignores failures to write. A server may refuse this client, send an alert that says why, and
-     * close. A write that fails then would hide the alert, which is still there to be read.
+     * A socket that ignores failures to write. A server may refuse this client, send an alert that says why, and close.
+     * The failure of a write would then hide the alert, which can still be read.
      */
     private static final class DeafSocket extends Socket {
         @Override

@@ -11,32 +11,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is known of whether the servers of a client have container nodes. Some servers that speak ZooKeeper's protocol
- * do not have them. They answer that they do not know the request, or just cut the connection.
+ * Tracks whether the servers of a client support container nodes. Some servers that speak ZooKeeper's protocol do not.
+ * They reject the request as unknown, or just cut the connection.
  *
- * <p>A cut may have many reasons, so it counts only if the request for a container was the first one that was lost
- * with the connection. It takes {@value #LOSSES} cuts to conclude that there are no containers. Each has to follow
- * the last one within a minute, with no container answered in between. The conclusion is forgotten after an hour.
- * Confined to the engine thread.
+ * <p>A cut may have many reasons, so it counts only if the request for a container was the first one lost with the
+ * connection. After {@value #LOSSES} such cuts, containers count as unsupported. Each cut has to follow the previous
+ * one within a minute, and no request for a container may be answered in between. The conclusion is dropped after an
+ * hour. Confined to the engine thread.
  */
 public final class Containers {
     private static final Logger log = LoggerFactory.getLogger(Containers.class);
     private static final int LOSSES = 3;
-    static final Duration LONGEST_BETWEEN = Duration.ofMinutes(1); // two cuts
+    static final Duration LONGEST_BETWEEN = Duration.ofMinutes(1); // between two cuts in a row
     static final Duration KNOWN_FOR = Duration.ofHours(1);
 
     private final EngineScheduler scheduler;
-    private boolean unused; // for good: by the word of a server, or by the configuration
+    private boolean unused; // for good: a server or the configuration says so
     private int losses; // cuts in a row
-    private long lostAt; // when the last of them came
+    private long lostAt; // the time of the latest cut
 
-    /** If containers are {@code unwanted}, persistent nodes take their place from the start. */
+    /** If containers are {@code unwanted}, persistent nodes replace them from the start. */
     public Containers(boolean unwanted, EngineScheduler scheduler) {
         this.unused = unwanted;
         this.scheduler = scheduler;
     }
 
-    /** Whether persistent nodes take the place of containers. */
+    /** Whether persistent nodes replace containers. */
     boolean areUnused() {
         if (losses == LOSSES && hasPassed(KNOWN_FOR)) {
             losses = 0;
@@ -49,7 +49,8 @@ public final class Containers {
     }
 
     /**
-     * A request for a container was answered. {@code cut} says that it was the first one lost with its connection.
+     * Records the answer to a request for a container. {@code cut} says that it was the first one lost with its
+     * connection.
      */
     void note(Answer<?> answer, boolean cut) {
         if (areUnused()) {

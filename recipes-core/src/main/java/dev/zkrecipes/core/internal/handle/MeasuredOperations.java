@@ -28,63 +28,67 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The operations of one session, with two differences from those of its handle. Where servers have no container
- * nodes, see {@link Containers}, persistent nodes take their place. And a request that the connection would not
- * survive is not sent: its answer is MARSHALLINGERROR, ZooKeeper's own code for what does not fit a packet, with what
- * is known of the node.
+ * The operations of one session, with two differences from those of its handle. If the servers do not support container
+ * nodes, see {@link Containers}, persistent nodes replace them. And a request that the connection would not survive is
+ * not sent: its answer is MARSHALLINGERROR, ZooKeeper's own code for what does not fit a packet, together with the
+ * metadata of the node if they are known.
  *
- * <p><b>Packets.</b> An answer that is too large looks like any other loss of the connection. Everything that is
- * under way at that moment is lost with it, guilty or not. So a read that was under way when two connections broke,
- * one after the other, is only suspected. Before it is sent a third time, and each time from then on, a short request
- * asks the server for the metadata of the node. What may be too large is not read.
+ * <p><b>Packets.</b> An answer that is too large looks like any other loss of the connection. All requests in flight at
+ * that moment are lost with it, whether or not they caused the loss. So a read that was in flight when two connections
+ * broke, one after the other, is merely suspect. Before it is sent a third time, and each time as long as it is
+ * suspect, a short request asks the server for the metadata of the node. A part that may be too large is not read.
  *
- * <p>The metadata tell the length of data exactly. Of children they tell only the number. Their names are taken to be
- * a quarter longer on average than when this session last listed the path or, if it never did, as long as they
- * usually may be at most.
+ * <p>The metadata give the exact length of the data, but only the number of children. The names of children are assumed
+ * to be a quarter longer on average than in the latest long list of the path that this session has read. Without such a
+ * list they are assumed to have the usual maximum length.
  *
- * <p>Requests are measured before they are sent. A request that passes is dropped only by a server with a lower limit
- * than the client's, so after two losses in a row no request above the default limit is sent.
+ * <p>Requests are measured before they are sent. A request within the client's limit is dropped only by a server with a
+ * lower limit. So after two connections in a row were lost with a request above the default limit, no such request is
+ * sent.
  *
- * <p><b>Old servers.</b> A server that does not know multi-reads says so, and cuts the connection. From then on
- * multi-reads are answered UNIMPLEMENTED here. But the server says so before it answers what was sent earlier, and
- * ZooKeeper's client does not accept an answer out of order. It gives the connection up instead, and nobody learns
- * why. So a multi-read that was lost twice is sent again only after everything before it was answered.
+ * <p><b>Old servers.</b> A server that does not know multi-reads rejects the request, and cuts the connection. From
+ * then on multi-reads are answered UNIMPLEMENTED here. But the rejection overtakes the answers to earlier requests, and
+ * ZooKeeper's client does not accept an answer out of order. It drops the connection instead, without reporting why. So
+ * a multi-read that was lost twice is sent again only after everything before it was answered.
  *
- * <p>Every request is answered at some time, see {@link Silence}. Confined to the engine thread.
+ * <p>Every request is answered eventually, see {@link Silence}. Confined to the engine thread.
  */
 public final class MeasuredOperations implements ZooKeeperOperations {
     private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
 
     /** How many connections may break before the server is asked for the node's size. */
     private static final int LOSSES = 2;
-    /** More bytes than an answer has besides the data. */
+    /** An upper bound of the bytes that an answer has besides the data. */
     private static final int AROUND = 256;
-    /** The most bytes of a name in a list, with its length in front: usual file systems allow no longer name. */
+    /**
+     * The usual maximum of the bytes of a name in a list, including the length field before it: common file systems
+     * allow no longer names.
+     */
     private static final int LONGEST_NAME = 4 + 255;
 
-    private static final int LARGE_LIST = 1000; // names, enough to learn how long they are on this path
-    private static final NodePart LARGE_REQUEST = new NodePart(false, ""); // stands for all above the default limit
+    private static final int LARGE_LIST = 1000; // number of names, enough to estimate their length on a path
+    private static final NodePart LARGE_REQUEST = new NodePart(false, ""); // represents all above the default limit
 
     /** A part of a node that may be too large to be read: the list of its children, or its data. */
     private record NodePart(boolean isList, String path) {}
 
-    /** The connections that broke while a read was under way, since that read was last answered. */
+    /** Counts the connections that broke while a read was in flight, since that read was last answered. */
     private static final class Losses {
         private int count;
-        private long lastConnection; // the last of them: each connection counts once
-        private boolean isReported; // whether the log says that it is too large
+        private long lastConnection; // the latest of them: each connection counts once
+        private boolean isReported; // whether the log has named the part as too large
     }
 
     private final Silence silence;
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final Containers containers;
-    private final int limit; // of a packet, in bytes
-    private final RecentlyUsed<NodePart, Losses> lost = new RecentlyUsed<>(); // and not answered since
-    private final RecentlyUsed<String, Integer> bytesPerName = new RecentlyUsed<>(); // of paths with many children
-    private long connection = 1; // the number of the present connection or, without one, of the next one
-    private long lastBegun; // the number of the last connection that came about; 0 before the first
-    private boolean knowsMultiReads = true; // until a server says that it does not, as before version 3.6
+    private final int limit; // maximum size of a packet, in bytes
+    private final RecentlyUsed<NodePart, Losses> lost = new RecentlyUsed<>(); // lost and not answered since
+    private final RecentlyUsed<String, Integer> bytesPerName = new RecentlyUsed<>(); // on paths with many children
+    private long connection = 1; // the number of the current connection or, without one, of the next one
+    private long lastBegun; // the number of the latest established connection; 0 before the first
+    private boolean knowsMultiReads = true; // until a server rejects them, as before version 3.6
 
     public MeasuredOperations(
             Factory handles, EngineScheduler scheduler, Containers containers, Consumer<State> states) {
@@ -99,7 +103,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         note(inner.initialState());
     }
 
-    /** To be called with each beat of the session, by which silence is measured, and with the session's state. */
+    /** Must be called on each beat of the session, with the session's state. Silence is measured in beats. */
     public void beat(State state) {
         silence.beat(state);
     }
@@ -114,7 +118,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return silence.isGivenUp();
     }
 
-    /** Whether the servers are taken to have container nodes. */
+    /** Whether the servers are believed to support container nodes. */
     public boolean hasContainers() {
         return !containers.areUnused();
     }
@@ -168,7 +172,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
 
     // ---- Requests that are lost with a connection.
 
-    /** Counts the connections. What is sent after the loss of one belongs to the next. */
+    /** Counts the connections. A request sent after the loss of one belongs to the next. */
     private void note(State state) {
         if (state == State.CONNECTED) {
             lastBegun = connection;
@@ -178,9 +182,9 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Whether a request was lost with the connection for which it was given. It was not if that connection never came
-     * about. A lost request shows the loss of the connection before the change of the state does, and that change may
-     * never be told. So the next connection begins here, and takes the requests that follow.
+     * Whether a request was lost with the connection on which it was sent. It was not if that connection was never
+     * established. A lost request shows the loss of the connection before the change of state does, and that change may
+     * never be reported. So the count advances to the next connection here, to which later requests belong.
      */
     private boolean isLost(Answer<?> answer, long sentOn) {
         boolean isLost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;
@@ -191,15 +195,13 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return isLost;
     }
 
-    /** Whether a request was lost with its connection, and no other was known to be lost with it before. */
+    /** Whether a request was lost with its connection, and is the first one known to be lost with it. */
     private boolean isFirstLost(Answer<?> answer, long sentOn) {
         boolean isFirst = connection == sentOn;
         return isLost(answer, sentOn) && isFirst;
     }
 
-    /**
-     * Notes the answer to a read: which parts were lost with the connection, and which are not suspected any more.
-     */
+    /** Records the answer to a read: which parts were lost with the connection, and which are no longer suspect. */
     private void note(List<NodePart> parts, Answer<?> answer, long sentOn) {
         boolean isLost = !answer.isOk() && isLost(answer, sentOn);
         for (NodePart part : parts) {
@@ -216,7 +218,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
     }
 
-    /** Learns from a long list how long the names on this path are, and a quarter more for those that come later. */
+    /** Estimates the length of the names on this path from a long list, and adds a quarter for later names. */
     private void learn(NodePart part, List<String> names) {
         if (names.size() >= LARGE_LIST) {
             long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
@@ -229,7 +231,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return losses != null && losses.count >= LOSSES;
     }
 
-    /** Whether the answer may not fit a packet, by the metadata of the node. */
+    /** Whether the answer may not fit a packet, judging by the metadata of the node. */
     private boolean mayBeTooLarge(NodePart what, Stat stat) {
         long bytes = what.isList()
                 ? (long) stat.getNumChildren() * bytesPerName.getOrDefault(what.path(), LONGEST_NAME)
@@ -238,8 +240,8 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Logs, once, which part is too large. The error of a request for several paths does not tell that: it names the
-     * first path, whichever is too large.
+     * Logs once which part is too large. The error of a request for several paths does not say that: it names the first
+     * path, whichever path is too large.
      */
     private void report(NodePart what, Stat stat) {
         Losses losses = lost.get(what);
@@ -290,8 +292,8 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * If the part is suspected, asks how large it is, and returns true. If it turns out to be harmless, the read is
-     * answered as lost once more, and the caller sends it again if it still needs it. It is not sent from here,
+     * If the part is suspect, requests its size and returns true. If the part turns out to be harmless, the read is
+     * answered as lost once more, and the caller repeats it if it still needs it. The read is not sent from here,
      * because a watch could then be set after its owner has dropped it.
      */
     private <T> boolean isExamined(NodePart part, Function<Stat, T> known, Consumer<Answer<T>> reply) {
@@ -302,7 +304,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return isSuspect;
     }
 
-    /** Wraps the receiver of the answer to a read that is about to be sent, to note whether the read was lost. */
+    /** Wraps the receiver of the answer to a read that is about to be sent, to record whether the read was lost. */
     private <T> Consumer<Answer<T>> noting(List<NodePart> parts, Consumer<Answer<T>> reply) {
         long sentOn = connection;
         return silence.endedBy(answer -> {
@@ -312,8 +314,8 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Asks for the size of the suspected parts, one after another. The first that may be too large is reported, and
-     * ends the request with MARSHALLINGERROR. If there is none, runs {@code harmless}.
+     * Requests the size of the suspect parts, one after another. The first part that may be too large is reported, and
+     * the request is answered with MARSHALLINGERROR. If there is none, runs {@code harmless}.
      */
     private <T> void examine(
             List<NodePart> suspects, Function<Stat, @Nullable T> known, Runnable harmless, Consumer<Answer<T>> reply) {
@@ -338,7 +340,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         });
     }
 
-    /** Sends writes together, or reads together. ZooKeeper allows no mixture of the two. */
+    /** Sends writes together, or reads together. ZooKeeper does not allow mixing the two. */
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         if (operations.stream().anyMatch(operation -> operation.getKind() != Op.OpKind.READ)) {
@@ -350,7 +352,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
     }
 
-    /** Sends a multi-read, once no part of it is suspected any more. */
+    /** Sends a multi-read once no part of it is suspect any more. */
     private void readTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         List<NodePart> parts = operations.stream()
                 .map(read -> new NodePart(read.getType() == OpCode.getChildren, read.getPath()))
@@ -397,7 +399,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         write(create, answer -> reply.accept(new Answer<>(answer.code(), path)));
     }
 
-    /** The operation with a persistent node, if it creates a container. */
+    /** Returns the operation, with a persistent node if it creates a container. */
     private static Op withoutContainer(Op operation) {
         return makesContainer(operation) && operation.toRequestRecord() instanceof CreateRequest create
                 ? Op.create(operation.getPath(), create.getData(), create.getAcl(), CreateMode.PERSISTENT)
@@ -408,7 +410,10 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         return operation.getType() == OpCode.createContainer;
     }
 
-    /** Sends writes as one request, unless it is too large, or two connections were lost with requests that large. */
+    /**
+     * Sends writes as one request. If it is too large, or two connections were lost with requests above the default
+     * limit and it exceeds that, too, it is not sent but answered with MARSHALLINGERROR.
+     */
     private void write(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         boolean makesContainer = operations.stream().anyMatch(MeasuredOperations::makesContainer);
         if (makesContainer && containers.areUnused()) {
@@ -423,7 +428,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         }
         long sentOn = connection;
         inner.multi(operations, silence.endedBy(answer -> {
-            boolean isCut = isFirstLost(answer, sentOn); // for any write: a container lost after it is not the first
+            boolean isCut = isFirstLost(answer, sentOn); // counts any write: a container lost later is not first
             if (makesContainer) {
                 containers.note(answer, isCut);
             }

@@ -9,22 +9,23 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices that the process was stopped: by a long garbage collection, by a signal, or because the machine slept. The
- * timer, which beats several times in a session time-out T, is late then. Each session has a detector of its own.
+ * Detects that the process was paused: by a long garbage collection, by a signal, or because the machine was suspended.
+ * A timer that beats several times in a session time-out T is then late. Each session has its own detector.
  *
- * <p>What a committed write says about the end of the session depends on such stops. The leader's clock for the
- * session is moved on by what the client's server reports every half tick. A client that runs pings often enough for
- * that clock to be well ahead when a write comes. A client that was stopped did not ping, and the leader may end the
- * session between the write and the report of it. So a write after a stop proves only what a write at the beginning
- * of the stop would have proven, until the server must have heard from the session again, and have reported that.
+ * <p>What a committed write proves about the expiry of the session depends on such pauses. The leader postpones the
+ * expiry when the client's server reports activity, which it does every half tick. A running client pings often enough
+ * for the expiry to be far off when a write arrives. A paused client does not ping, and the leader may expire the
+ * session between the write and the report of it. So a write after a pause proves only what a write at the beginning of
+ * the pause would have proven, until the server must have received something from the session again and must have
+ * reported that.
  *
- * <p>That is so half a tick after the first answer to a request that was sent after the stop. Without an answer it
- * takes a whole T after the stop, because a client gives up a connection on which it hears nothing for 2/3 T.
+ * <p>That is the case half a tick after the first answer to a request that was sent after the pause. Without an answer
+ * it takes a whole T after the pause, because a client gives up a connection on which it hears nothing for 2/3 T.
  * Confined to the engine thread.
  */
 public final class PauseDetector {
-    static final int BEATS_IN_A_TIMEOUT = 16; // frequent enough to notice a stop of T/12
-    /** A stop that is shorter than this part of T does no harm. */
+    static final int BEATS_IN_A_TIMEOUT = 16; // frequent enough to detect a pause of T/12
+    /** A pause shorter than T divided by this number is harmless. */
     private static final int HARMLESS = 12;
 
     private final EngineScheduler scheduler;
@@ -32,18 +33,18 @@ public final class PauseDetector {
     private long timeoutNanos; // T
     private long lastBeat; // when the process was last known to run
     private long period; // between two beats of the timer; 0 before it begins
-    private boolean stopped; // whether there was a stop at all
-    private long stoppedAt; // when the last stop began, or the first of several that are too close to each other
-    private long resumedAt; // when the last stop was noticed
-    private boolean answered; // whether a request that was sent since then was answered
+    private boolean stopped; // whether there has been a pause
+    private long stoppedAt; // when the last pause began, or the first of several in close succession
+    private long resumedAt; // when the last pause was detected
+    private boolean answered; // whether a request sent since then was answered
     private long answeredAt;
     private boolean over; // whether the session has ended
     private @Nullable Timer timer;
 
     /**
-     * Stands still until it {@linkplain #begin begins}. From then on {@code onBeat} runs with each beat. A stop of
-     * the process makes one beat at most, so time that is counted in beats does not go on during a stop.
-     * {@code timeout} is that of the session, T.
+     * Creates a detector that is idle until it {@linkplain #begin begins}. From then on {@code onBeat} runs on each
+     * beat. A pause of the process causes at most one beat, so time that is counted in beats does not advance during a
+     * pause. {@code timeout} is the session time-out T.
      */
     public PauseDetector(EngineScheduler scheduler, Duration timeout, Runnable onBeat) {
         this.scheduler = scheduler;
@@ -52,13 +53,13 @@ public final class PauseDetector {
         this.lastBeat = scheduler.nanoTime();
     }
 
-    /** Goes on with another time-out, which the server has granted. */
+    /** Continues with another time-out, which the server has granted. */
     public void begin(long newTimeoutNanos) {
         timeoutNanos = newTimeoutNanos;
         begin();
     }
 
-    /** Begins to look for stops, or goes on. The time until now is looked at first. */
+    /** Begins to detect pauses, or continues to. First checks the time since the last beat. */
     public void begin() {
         beat();
         cancel();
@@ -78,13 +79,16 @@ public final class PauseDetector {
         }
     }
 
-    /** The session has ended. */
+    /** Stops the timer, because the session has ended. */
     public void end() {
         over = true;
         cancel();
     }
 
-    /** The process runs. If it is longer than usual since it was last known to run, it was stopped in between. */
+    /**
+     * Records that the process runs. If more time than usual has passed since it was last known to run, it was paused
+     * in between.
+     */
     private void beat() {
         long now = scheduler.nanoTime();
         long stop = timeoutNanos / HARMLESS;
@@ -99,9 +103,9 @@ public final class PauseDetector {
     }
 
     /**
-     * The time as of which a committed write proves the session: the time at which it was sent, or the beginning of a
-     * stop that is not long enough ago. To be called for each write that was answered, since it also notes the first
-     * answer after a stop.
+     * Returns the time as of which a committed write proves the session: the time at which it was sent, or the
+     * beginning of a pause that is too recent. Must be called for each answered write, because it also records the
+     * first answer after a pause.
      */
     public long provenAsOf(long sentAt) {
         beat();

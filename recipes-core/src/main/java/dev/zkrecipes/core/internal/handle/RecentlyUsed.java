@@ -7,15 +7,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A map that keeps the {@value #MOST} entries that were used last, so that what a client remembers does not grow with
- * the number of its paths. Guava's cache does the same, but it loads Java's logging, which makes a short-lived
- * process start later. Confined to the engine thread.
+ * A map that keeps the {@value #MOST} most recently used entries, so that the memory of a client does not grow with the
+ * number of its paths. Guava's cache does the same, but it loads {@code java.util.logging}, which delays the start of a
+ * short-lived process. Confined to the engine thread.
  */
 @SuppressWarnings("serial") // never serialized
 public final class RecentlyUsed<K, V> extends LinkedHashMap<K, V> {
     private static final int MOST = 10_000;
 
-    /** In the order of use, so that the eldest entry is the one that was not used for the longest time. */
+    /** Creates a map in access order, in which the eldest entry is the least recently used one. */
     public RecentlyUsed() {
         super(16, 0.75f, true);
     }

@@ -17,35 +17,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends a handle that neither answers nor ends. There are two causes. Servers that have lost data refuse a session
- * that has seen more than they know, for ever, and ZooKeeper's client never takes that for the end of the session.
- * And a thread of ZooKeeper's client may have died for want of memory.
+ * Closes a handle that delivers no answers and whose session never ends. There are two causes. Servers that have lost
+ * data refuse a client that has seen a later zxid than theirs, forever, and ZooKeeper's client never treats that as the
+ * end of the session. And a thread of ZooKeeper's client may have died because memory ran out.
  *
- * <p>A handle is given up when no server has answered it for a session time-out and a half, although it had no
- * connection or had something to answer. It is reported as expired, pending requests get that answer, and the handle
- * is closed. By then the session is over by every clock, except for those of servers that were away.
+ * <p>A handle is given up when no server has answered it for one and a half session time-outs in which it had no
+ * connection or had pending requests. It is reported as expired, pending requests get that answer, and the handle is
+ * closed. By then the session has expired by every clock, except for those of servers that were unavailable.
  *
- * <p>The time is counted in beats of the session. So after a stop of the process, the client first hears what the
- * server has to say. Confined to the engine thread.
+ * <p>The time is counted in beats of the session. So after a pause of the process, the client first receives what the
+ * server has sent. Confined to the engine thread.
  */
 public final class Silence {
     private static final Logger log = LoggerFactory.getLogger(Silence.class);
 
     /**
-     * ZooKeeper's own client takes up to four thirds of the time-out to notice that nobody answers, so this is more.
+     * ZooKeeper's own client takes up to four thirds of the time-out to notice that no server answers, so this limit is
+     * higher.
      */
     private static final int MOST_SILENT_BEATS = PauseDetector.BEATS_IN_A_TIMEOUT * 3 / 2;
 
     final ZooKeeperOperations handle;
     private final EngineScheduler scheduler;
     private final Consumer<State> told;
-    private final Deque<Asked<?>> unanswered = new ArrayDeque<>(); // mostly answered in this order, the first first
-    private boolean heard; // whether a server was heard since the last beat
+    private final Deque<Asked<?>> unanswered = new ArrayDeque<>(); // usually answered in the order of sending
+    private boolean heard; // whether a server has shown itself since the last beat
     private int silentBeats; // in a row
     private boolean givenUp;
     private boolean answered; // whether a request was ever answered
 
-    /** Opens the handle. {@code told} gets each change of its state, until the handle is given up. */
+    /** Opens the handle. {@code told} receives each change of its state, until the handle is given up. */
     public Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
         this.scheduler = scheduler;
         this.told = told;
@@ -53,7 +54,7 @@ public final class Silence {
         hear(handle.initialState());
     }
 
-    /** A handle that was given up may go on, and is not listened to. */
+    /** Passes a state on. A handle that was given up may continue to report states, which are ignored. */
     private void onState(State next) {
         if (!givenUp) {
             hear(next);
@@ -66,8 +67,8 @@ public final class Silence {
     }
 
     /**
-     * Looks whether a server was heard since the last beat, while the session is in this state. A handle that never
-     * had a session is not given up: it goes on looking for a server.
+     * Checks whether a server has shown itself since the last beat. {@code state} is the current state of the session.
+     * A handle that never had a session is not given up: it continues to look for a server.
      */
     void beat(State state) {
         boolean isWaiting = state == State.DISCONNECTED || !unanswered.isEmpty();
@@ -79,7 +80,7 @@ public final class Silence {
         }
     }
 
-    /** Closes the handle on another thread, because that may block. */
+    /** Reports the session as expired, and closes the handle on another thread, because that may block. */
     private void giveUp(Duration timeout) {
         log.warn(
                 "No server has answered ZooKeeper session 0x{} for {}, so its handle is given up.",
@@ -101,7 +102,7 @@ public final class Silence {
     }
 
     /**
-     * Remembers a request that is about to be sent, and wraps the receiver of its answer. If the handle was given up,
+     * Registers a request that is about to be sent, and wraps the receiver of its answer. If the handle was given up,
      * the answer is that the session has expired.
      */
     <T> Consumer<Answer<T>> endedBy(Consumer<Answer<T>> reply) {
@@ -113,7 +114,7 @@ public final class Silence {
         return asked;
     }
 
-    /** A request that was sent. It takes its answer once: what the closed handle says later is dropped. */
+    /** A pending request. It accepts one answer: a later one from the closed handle is dropped. */
     private final class Asked<T> implements Consumer<Answer<T>> {
         private final Consumer<Answer<T>> reply;
 

@@ -23,20 +23,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the sessions of a client that has handles of its own: the first one, and the next one as soon as a session
- * has ended. If the client has to log in, it does so before each handle is opened. Otherwise ZooKeeper's client would
- * log in by itself, and if that failed it would only log the failure and go on as nobody.
+ * Opens the sessions of a client that has handles of its own: the first one, and the next one as soon as a session has
+ * ended. If the client has to log in, it does so before each handle is opened. Otherwise ZooKeeper's client would log
+ * in by itself and, if that failed, would only log the failure and continue without an identity.
  *
  * <p>After a failure there is a pause before the next attempt. Each pause is twice as long as the one before, up to
- * {@link #LONGEST_PAUSE}. Requests wait for trouble that may pass. If only the user can fix the cause, waiting
- * requests fail, and so do requests that come during the pause.
+ * {@link #LONGEST_PAUSE}. Requests wait if the trouble may pass by itself. If only the user can fix the cause, waiting
+ * requests fail, and so do requests made during the pause.
  *
  * <p>A server may accept the connection of a session and then refuse its credentials. If there was no login, the next
- * session is opened only when a request asks for one, because only a request shows what the credentials are worth.
- * Confined to the engine thread.
+ * session is opened only when a request needs one, because only a request shows whether the server accepts the
+ * credentials. Confined to the engine thread.
  */
 public final class OpenedSessions implements SessionSource {
-    /** The longest pause between two attempts. If a session lasts this long, the pauses after it begin anew. */
+    /** The longest pause between two attempts. If a session lasts this long, the pauses after it start short again. */
     public static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
     private final Supplier<Optional<SaslLogin>> login;
@@ -47,17 +47,17 @@ public final class OpenedSessions implements SessionSource {
     private final EngineScheduler scheduler;
     private final Set<User> waiting = new LinkedHashSet<>(); // in the order of their requests
     private @Nullable Session session; // null between two sessions
-    private @Nullable Timer retry; // while there is a pause
+    private @Nullable Timer retry; // set during a pause
     private @Nullable Obstacle obstacle; // why there is no session, if the last attempt has failed
-    private int pausesSoFar; // since a session lasted
+    private int pausesSoFar; // since the last session that lasted
     private long openedAt;
     private boolean opening; // whether a login or an attempt to open a session is under way
     private boolean stopped;
 
     /**
-     * {@code login} makes the login that comes before a session is opened; empty if the configuration asks for none.
-     * {@code onLogin} runs when a login begins. {@code onFailure} learns of a failed attempt before any request does.
-     * {@code pauses} are no longer than {@link #LONGEST_PAUSE}.
+     * {@code login} returns the login to perform before a session is opened; empty if the configuration requires none.
+     * {@code onLogin} runs when a login begins. {@code onFailure} is told of a failed attempt before any request is.
+     * {@code pauses} must be no longer than {@link #LONGEST_PAUSE}.
      */
     public OpenedSessions(
             Supplier<Optional<SaslLogin>> login,
@@ -132,7 +132,7 @@ public final class OpenedSessions implements SessionSource {
         told.forEach(user -> tell(user, found));
     }
 
-    /** Pauses before the next step. A request that comes meanwhile hears of the obstacle at once. */
+    /** Pauses before the next step. A request made meanwhile is told of the obstacle at once. */
     private void pauseThen(Obstacle found, Runnable next) {
         obstacle = found;
         retry = pauses.begin(pausesSoFar++, () -> {
@@ -141,7 +141,9 @@ public final class OpenedSessions implements SessionSource {
         });
     }
 
-    /** Fails a request if the obstacle is for good. Otherwise it goes on waiting. */
+    /**
+     * Fails a request if the obstacle is for good. Otherwise tells it the reason, and the request continues to wait.
+     */
     private static void tell(User user, Obstacle found) {
         LockException why = found.error(": the lock " + user.lockPath() + " cannot be acquired");
         if (found.isForGood()) {
@@ -154,7 +156,7 @@ public final class OpenedSessions implements SessionSource {
     @Override
     public void request(User user) {
         Session current = session;
-        Obstacle known = opening ? null : obstacle; // a new attempt may succeed, so its outcome is waited for
+        Obstacle known = opening ? null : obstacle; // a new attempt may succeed, so wait for its outcome
         if (current != null) {
             user.with(current);
         } else if (known != null && known.isForGood()) {
@@ -174,9 +176,9 @@ public final class OpenedSessions implements SessionSource {
     }
 
     /**
-     * Opens the next session, at once if the last one was not refused. A refused session is followed by a pause, and
-     * then by an attempt if the session never had a connection, or if another login may give other credentials.
-     * Otherwise the next request begins the attempt.
+     * Opens the next session, at once unless the server refused the last one. A refused session is followed by a pause,
+     * and then by a new attempt if the session never had a connection, or if another login may give other credentials.
+     * Otherwise the next request after the pause starts the attempt.
      */
     @Override
     public void onEnded(Session ended) {

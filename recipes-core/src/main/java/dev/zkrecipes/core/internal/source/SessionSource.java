@@ -12,33 +12,33 @@ import dev.zkrecipes.core.internal.session.Session;
  */
 public interface SessionSource {
 
-    /** Needs a session. */
+    /** A user of a session. */
     interface User {
-        /** The session to use from now on. It has not ended, but need not be connected yet. */
+        /** Supplies the session to use from now on. It has not ended, but need not be connected yet. */
         void with(Session session);
 
-        /** The path of the lock for which the session is needed, for error messages. */
+        /** Returns the path of the lock that needs the session, for error messages. */
         String lockPath();
 
-        /** There is no session and there will be none. */
+        /** Reports that there is no session and there will be none. */
         void unavailable(LockException why);
 
-        /** There is no session now, for this reason. The request waits on, unless it is withdrawn. */
+        /** Reports why there is no session now. The request continues to wait, unless it is withdrawn. */
         default void notNow(LockException why) {}
     }
 
-    /** Opens the first session, or asks for it. */
+    /** Opens the first session, or requests its handle from the supplier. */
     void start();
 
-    /** Requests a session for {@code user}, which is answered in this call or later. */
+    /** Requests a session for {@code user}, who is answered during this call or later. */
     void request(User user);
 
-    /** Withdraws a request that was not answered yet. */
+    /** Withdraws a request that has not been answered yet. */
     default void forget(User user) {}
 
-    /** A session of this source has ended. */
+    /** Must be called when a session of this source has ended. */
     default void onEnded(Session session) {}
 
-    /** Opens no more sessions: the client is closed. */
+    /** Stops opening sessions, because the client is closed. */
     default void stop() {}
 }

@@ -15,12 +15,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A state machine that works in a session: it seeks a session, pauses while there is no connection, and ends once.
- * The subclass defines the states.
+ * A state machine that works in a session: it seeks a session, pauses while there is no connection, and ends once. The
+ * subclass defines the states.
  *
- * <p>Every answer belongs to the state in which its request was sent, see {@link #inThisState}. An answer that comes
- * after the machine has moved on is dropped. An exception in a transition fails the machine, so that those who wait
- * for it are told. An error is not caught here, and ends the client. Confined to the engine thread.
+ * <p>Every answer belongs to the state in which its request was sent, see {@link #inThisState}. An answer that arrives
+ * after the machine has moved on is dropped. An exception in a transition fails the machine, so that whoever waits for
+ * it is notified. An {@link Error} is not caught here, and ends the client. Confined to the engine thread.
  */
 public abstract class SessionTask implements SessionSource.User, Session.Observer {
     private final SessionSource sessions;
@@ -28,16 +28,16 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     private final Enum<?> seeking;
     private final Enum<?> paused;
     private Enum<?> state;
-    private int pausesSoFar; // since things last went well
-    private int changes; // how many states were left, which tells the answers of this state from earlier ones
+    private int pausesSoFar; // since the last progress
+    private int changes; // how many states were left; distinguishes answers of this state from earlier ones
     private boolean over;
     private @Nullable Session session; // null while it has none
     private @Nullable Runnable resumption; // what to do after the pause
-    private @Nullable Timer timer; // ends the pause, if time ends it
+    private @Nullable Timer timer; // ends the pause, if it has a time limit
 
     /**
-     * {@code seeking} is the state in which the machine waits for a session, and its first state. In {@code paused}
-     * it waits for a connection, or for the end of a pause.
+     * {@code seeking} is the initial state, in which the machine waits for a session. In {@code paused} it waits for a
+     * connection, or for the end of a pause.
      */
     protected SessionTask(SessionSource sessions, Pauses pauses, Enum<?> seeking, Enum<?> paused) {
         this.sessions = sessions;
@@ -47,13 +47,13 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         this.state = seeking;
     }
 
-    /** A session was found. It need not be connected. */
+    /** Called when a session was found. It need not be connected. */
     protected abstract void onSession(Session found);
 
-    /** The session has ended. Nothing that was seen in it can be relied on any more. */
+    /** Called when the session has ended. Nothing observed in it can be relied on any more. */
     protected abstract void onSessionEnded(State how);
 
-    /** The paths of the locks that the machine works for. Any thread. */
+    /** Returns the paths of the locks that the machine works for. May be called from any thread. */
     public List<String> paths() {
         return List.of(lockPath());
     }
@@ -71,7 +71,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         return over;
     }
 
-    /** Enters a state. Pending answers and pauses of the last one have no effect any more. */
+    /** Enters a state. Pending answers and pauses of the previous state have no effect any more. */
     public final void become(Enum<?> next) {
         state = next;
         leaveState();
@@ -86,7 +86,9 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** Wraps the receiver of an answer: it gets the answer only if the present state still lasts by then. */
+    /**
+     * Wraps the receiver of an answer: it gets the answer only if the machine has not left the current state by then.
+     */
     public final <T> Consumer<T> inThisState(Consumer<T> body) {
         int begun = changes;
         return value -> {
@@ -100,7 +102,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         };
     }
 
-    /** Runs a transition that something other than an answer has caused. An exception fails the machine. */
+    /** Runs a transition that was not caused by an answer. An exception fails the machine. */
     public final void guard(Runnable transition) {
         try {
             transition.run();
@@ -113,7 +115,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         fail(ZooKeeperErrors.ofEngine(lockPath(), cause));
     }
 
-    /** Ends the machine, which leaves its session. Returns false if it had ended before. */
+    /** Ends the machine and detaches it from its session. Returns false if it had already ended. */
     protected final boolean finish() {
         if (over) {
             return false;
@@ -129,7 +131,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
 
     // ---- The session.
 
-    /** Looks for a session, unless the machine has ended. */
+    /** Requests a session, unless the machine has ended. */
     protected final void seek() {
         if (!over) {
             become(seeking);
@@ -147,7 +149,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** Works in this session, which was given to it, without a search. */
+    /** Starts to work in the given session, without seeking one. */
     protected final void workIn(Session given) {
         become(paused);
         session = given;
@@ -169,14 +171,14 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** The session in which it works. */
+    /** Returns the session in which the machine works. It must have one. */
     protected final Session session() {
         return Preconditions.checkNotNull(session, "no session in state %s", state);
     }
 
     // ---- Pauses.
 
-    /** Runs the action now if there is a connection, otherwise with the next one. */
+    /** Runs the action now if there is a connection, otherwise on the next one. */
     public final void whenConnected(Runnable action) {
         if (session().isConnected()) {
             action.run();
@@ -186,7 +188,9 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** Runs the action after a pause, or with the next connection if that comes first. Never without a connection. */
+    /**
+     * Runs the action after a pause, or on the next connection if that comes first. Never runs it without a connection.
+     */
     public final void pauseThen(Runnable action) {
         become(paused);
         resumption = action;
@@ -204,7 +208,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** Things went well, so the next pause is a short one again. */
+    /** Makes the next pause short again, because there was progress. */
     public final void resetPace() {
         pausesSoFar = 0;
     }

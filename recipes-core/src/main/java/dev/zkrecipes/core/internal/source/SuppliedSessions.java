@@ -29,12 +29,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sessions of handles that the application opens and replaces. The supplier is user code, which may block or throw,
- * so it is asked on a thread of its own. One question at a time serves all waiting requests.
+ * Sessions of handles that the application opens and replaces. The supplier is user code, which may block or throw, so
+ * it is called on a thread of its own. One call at a time serves all waiting requests.
  *
- * <p>While the supplier throws, or returns a handle that has ended, it is asked again at the pace of retries. That
- * goes on as long as a request waits, or there is no session at all. A handle that was given up, see {@link Silence},
- * is not used again: a request that would need it fails. Confined to the engine thread.
+ * <p>While the supplier throws, or returns a handle that has ended, it is called again after the pauses of a retry, as
+ * long as a request waits or there is no session at all. A handle that was given up, see {@link Silence}, is not used
+ * again: if the supplier returns it, waiting requests fail. Confined to the engine thread.
  */
 public final class SuppliedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(SuppliedSessions.class);
@@ -43,21 +43,25 @@ public final class SuppliedSessions implements SessionSource {
     private final Function<ZooKeeper, Session> factory;
     private final Consumer<Session> onUsed;
     private final EngineScheduler scheduler;
-    private final Executor asker; // of the supplier, one question at a time
+    private final Executor asker; // calls the supplier, one call at a time
     private final Pauses pauses;
     /**
-     * Sessions by handle: those that live, and those that were given up although their handle still says it lives.
+     * Sessions by handle: those that are alive, and those that were given up although their handle still claims to be
+     * alive.
      */
     private final IdentityHashMap<ZooKeeper, Session> known = new IdentityHashMap<>();
 
     private final Set<User> waiting = new LinkedHashSet<>();
-    private @Nullable Timer retry; // until the supplier is asked again
-    private int pausesSoFar; // since there was a session
-    private boolean asking; // whether the supplier has a question to answer
-    private boolean failing; // whether the last answer was of no use, which is logged once
+    private @Nullable Timer retry; // calls the supplier again
+    private int pausesSoFar; // since the last session was found
+    private boolean asking; // whether a call of the supplier is under way
+    private boolean failing; // whether the last call failed, which is logged once
     private boolean stopped;
 
-    /** {@code asker} runs what may block. {@code onUsed} gets the session for new requests. */
+    /**
+     * {@code asker} runs the calls of the supplier, which may block. {@code onUsed} receives the session for new
+     * requests.
+     */
     public SuppliedSessions(
             Supplier<ZooKeeper> supplier,
             Executor asker,
@@ -99,7 +103,7 @@ public final class SuppliedSessions implements SessionSource {
         stopped = true;
     }
 
-    /** Asks the supplier, unless it is being asked. */
+    /** Calls the supplier, unless a call is under way. */
     private void ask() {
         if (asking || stopped) {
             return;
@@ -121,7 +125,7 @@ public final class SuppliedSessions implements SessionSource {
         });
     }
 
-    /** The supplier has returned a handle. A handle that was seen before keeps its session. */
+    /** Uses the handle that the supplier has returned. A handle that was seen before keeps its session. */
     private void onHandle(ZooKeeper handle) {
         asking = false;
         if (stopped) {
@@ -156,7 +160,7 @@ public final class SuppliedSessions implements SessionSource {
         }
     }
 
-    /** There is no session. Waiting requests fail if that is for good, and otherwise learn why they have to wait. */
+    /** Fails the waiting requests if the failure is for good, and otherwise tells them why they have to wait. */
     private void onFailure(Throwable failure, boolean isForGood) {
         asking = false;
         if (!failing) {
@@ -182,7 +186,7 @@ public final class SuppliedSessions implements SessionSource {
         askLater();
     }
 
-    /** Asks again after a pause, if a request waits or all sessions have ended. */
+    /** Calls the supplier again after a pause, if a request waits or all sessions have ended. */
     private void askLater() {
         if (!waiting.isEmpty() || known.values().stream().allMatch(Session::isEnded)) {
             retry = pauses.begin(pausesSoFar++, this::ask);

@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one session of a handle that the application opened, and that its client wraps. No session follows it, so after
- * its end every request fails, with a message that says what to do. Confined to the engine thread.
+ * The only session of a client that wraps a handle of the application. No session follows it, so once it has ended
+ * every request fails with a message that says what to do. Confined to the engine thread.
  */
 public final class WrappedSession implements SessionSource {
     private final Supplier<Session> factory;

@@ -23,7 +23,7 @@ public final class Blocking {
 
     private Blocking() {}
 
-    /** Refuses a time-out of the application's that is null or negative. */
+    /** Throws a NullPointerException if the time-out is null, an IllegalArgumentException if it is negative. */
     public static void requireNotNegative(Duration timeout) {
         Objects.requireNonNull(timeout, "the time-out is null: give a duration, zero for none");
         if (timeout.isNegative()) {
@@ -32,17 +32,17 @@ public final class Blocking {
     }
 
     /**
-     * Whether the calling thread may wait for the engine; {@code engine} is null for a lock without an engine of
-     * ours. A thread that feeds the engine would wait for itself: the engine thread, and the event thread of any
-     * ZooKeeper handle, which may belong to the handle under this engine.
+     * Whether the calling thread may wait for the engine; {@code engine} is null for a lock without an engine of ours.
+     * A thread that feeds the engine would wait for itself: the engine thread, and the event thread of any ZooKeeper
+     * handle, because this engine may use that very handle.
      */
     public static boolean mayBlock(@Nullable EngineScheduler engine) {
         return !isEventThread() && (engine == null || !engine.isEngineThread());
     }
 
     /**
-     * Whether the caller is the event thread of a ZooKeeper handle. The class of that thread is not public, so its
-     * name has to do.
+     * Whether the caller is the event thread of a ZooKeeper handle. The class of that thread is not public, so it is
+     * recognised by name.
      */
     public static boolean isEventThread() {
         return Thread.currentThread().getClass().getName().equals(EVENT_THREAD);
@@ -64,22 +64,22 @@ public final class Blocking {
     }
 
     /**
-     * Waits for the future and returns its value; empty if the deadline passes first. If the future has failed, its
-     * exception is thrown here.
+     * Waits for the future and returns its value, or empty if the deadline passes first. If the future fails, throws
+     * its exception.
      */
     public static <T> Optional<T> await(CompletableFuture<T> future, Deadline deadline) throws InterruptedException {
         return deadline.clock().await(future, left(deadline)) ? Optional.of(valueOf(future)) : Optional.empty();
     }
 
-    /** Waits for the future without a limit of time. */
+    /** Waits for the future without a time limit. */
     public static <T> T await(CompletableFuture<T> future, EngineScheduler clock) throws InterruptedException {
         while (!clock.await(future, FOR_EVER)) {}
         return valueOf(future);
     }
 
     /**
-     * Waits for a future that may be waited for again and again, such as that of a connection. A wait leaves a stage
-     * in the future when its deadline passes, and the stages would pile up; {@code anyOf} removes its own.
+     * Waits for a future that is awaited repeatedly, such as that of a connection. A plain wait leaves a dependent
+     * stage in the future when its deadline passes, and such stages would accumulate; {@code anyOf} removes its own.
      */
     @SuppressWarnings({"unchecked", "NullAway"}) // nobody sees the value of the limit
     public static <T> Optional<T> awaitAgain(CompletableFuture<T> future, Deadline deadline)
@@ -92,8 +92,8 @@ public final class Blocking {
         }
     }
 
-    /** The value of a future that has ended, or its exception. */
-    @SuppressWarnings("NullAway") // the future has ended, so the default is not used
+    /** Returns the value of a completed future, or throws its exception. */
+    @SuppressWarnings("NullAway") // the future is completed, so the default is not used
     private static <T> T valueOf(CompletableFuture<T> done) {
         try {
             return done.getNow(null);
@@ -106,14 +106,14 @@ public final class Blocking {
     }
 
     /**
-     * Waits for the future, and ignores how it ends. An interruption does not end the wait; the interrupt flag is
-     * kept.
+     * Waits until the future completes, with whatever outcome, or the deadline passes. An interruption does not end the
+     * wait; the interrupt flag is kept.
      */
     public static void awaitQuietly(CompletableFuture<?> future, Deadline deadline) {
         uninterruptibly(() -> deadline.clock().await(future, left(deadline)));
     }
 
-    /** The time left, in the form that the scheduler takes: never negative. */
+    /** Returns the remaining time, never negative, as the scheduler requires it. */
     private static Duration left(Deadline deadline) {
         return Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
     }
@@ -125,7 +125,7 @@ public final class Blocking {
         }
     }
 
-    /** A wait that an interruption ends. */
+    /** An interruptible wait. */
     @FunctionalInterface
     public interface Wait<T> {
         T await() throws InterruptedException;
@@ -151,8 +151,8 @@ public final class Blocking {
     }
 
     /**
-     * Prepares an error of the engine for the calling thread: its stack trace becomes the one of the caller, which
-     * shows the user where the call was made. That may be done because every error is thrown on one thread only.
+     * Prepares an error of the engine for the calling thread: replaces its stack trace by that of the caller, which
+     * shows the user where the call was made. This is safe because every error is thrown on one thread only.
      */
     private static RuntimeException here(@Nullable Throwable failure) {
         if (failure instanceof LockException known) {

@@ -13,19 +13,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A pool for user code, which may block. It has up to {@value #MOST} threads, and more only when it is stuck: a
- * callback has been waiting for a second, and none has ended in that time. Then the number of threads doubles, so
- * that callbacks can go on that wait for each other or for this library. When no callback waits any more, the limit
- * applies again. A slow processor adds no threads, because callbacks still end on it. Idle threads end. Thread-safe.
+ * A thread pool for user code, which may block. It has up to {@value #MOST} threads, and more only when it is stuck:
+ * callbacks have been queued for a second, and none has completed in that time. Then the number of threads doubles, so
+ * that callbacks that wait for each other or for this library can proceed. Once the pool is no longer stuck, the limit
+ * applies again. A slow processor adds no threads, because callbacks still complete on it. Idle threads end.
+ * Thread-safe.
  */
 final class CallbackThreads implements Executor {
     private static final Logger log = LoggerFactory.getLogger(CallbackThreads.class);
     static final int MOST = 64;
-    static final Duration PATIENCE = Duration.ofSeconds(1); // between two looks at the pool
+    static final Duration PATIENCE = Duration.ofSeconds(1); // between two checks of the pool
 
     private final ThreadPoolExecutor pool;
     private final EngineScheduler scheduler;
-    private final AtomicBoolean watched = new AtomicBoolean(); // a look is scheduled
+    private final AtomicBoolean watched = new AtomicBoolean(); // whether a check is scheduled
     private volatile boolean closed;
 
     CallbackThreads(ThreadPoolExecutor pool, EngineScheduler scheduler) {
@@ -40,7 +41,7 @@ final class CallbackThreads implements Executor {
     }
 
     /**
-     * Schedules a look at the pool if a callback waits, or if the pool is larger than usual. Nothing is scheduled for
+     * Schedules a check of the pool if callbacks are queued, or if the pool is larger than usual. Schedules nothing for
      * a pool that keeps up, so an idle client has no timer.
      */
     private void watch() {
@@ -52,8 +53,8 @@ final class CallbackThreads implements Executor {
     }
 
     /**
-     * Adds threads if the pool is stuck: no callback has ended since {@code endedBefore} was counted. Runs on the
-     * engine thread, like {@link #close}.
+     * Adds threads if the pool is stuck: callbacks are queued, and none has completed since {@code endedBefore} was
+     * counted. Runs on the engine thread, like {@link #close}.
      */
     private void look(long endedBefore) {
         watched.set(false);
@@ -68,7 +69,7 @@ final class CallbackThreads implements Executor {
         }
     }
 
-    /** Ends idle threads now. Each task that comes later gets a thread of its own, which ends after it. */
+    /** Ends idle threads now. Each later task gets a thread of its own, which ends after it. */
     void close() {
         closed = true;
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);

@@ -14,11 +14,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs user code: on the application's executor, if it gave one, otherwise on a pool of this library. Callbacks may
- * block, so none runs on the engine thread as long as any other thread can be started. Losses of locks have a pool of
- * their own, so blocked callbacks, however many there are, cannot hide a loss. Thread-safe.
+ * block, so none runs on the engine thread as long as any other thread can be started. Losses of locks are reported on
+ * a pool of their own, so that blocked callbacks, however many, cannot hold up such a report. Thread-safe.
  *
- * <p>A callback always runs, even if an executor refuses it or no thread can be started: an application that never
- * hears of a lost lock would go on without it.
+ * <p>A callback always runs, even if an executor refuses it or no thread can be started: an application that is never
+ * told of a lost lock would continue without it.
  */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
@@ -37,8 +37,8 @@ public final class Callbacks {
     }
 
     /**
-     * Callbacks run on {@code given}, and losses are reported on {@code givenForLosses}. A pool of this library takes
-     * the place of an executor that is null.
+     * Returns callbacks that run on {@code given}, except that losses are reported on {@code givenForLosses}. A pool of
+     * this library replaces an executor that is null.
      */
     public static Callbacks on(@Nullable Executor given, @Nullable Executor givenForLosses, EngineScheduler scheduler) {
         return new Callbacks(
@@ -49,8 +49,8 @@ public final class Callbacks {
     }
 
     /**
-     * For locks of other libraries, which have no client of ours. Nobody closes these callbacks, so they keep no idle
-     * threads: each task gets a thread that ends with it.
+     * Returns the callbacks for locks of other libraries, which have no client of ours. Nobody closes these callbacks,
+     * so they keep no idle threads: each task gets a thread that ends with it.
      */
     public static Callbacks ofNoClient() {
         return OF_NO_CLIENT;
@@ -67,8 +67,8 @@ public final class Callbacks {
     }
 
     /**
-     * An executor that runs tasks as {@link #run} does, but one after another and in order, as a listener expects its
-     * events.
+     * Returns an executor that runs tasks as {@link #run} does, but one at a time and in order, as a listener expects
+     * its events.
      */
     public Executor sequential() {
         Executor inOrder = MoreExecutors.newSequentialExecutor(this::run);
@@ -76,8 +76,7 @@ public final class Callbacks {
     }
 
     /**
-     * Ends idle threads now. Callbacks that come later still run, on threads that end after them. Runs on the engine
-     * thread.
+     * Ends idle threads now. Later callbacks still run, on threads that end after them. Call only on the engine thread.
      */
     public void close() {
         for (Executors each : List.of(callbacks, losses)) {
@@ -109,8 +108,8 @@ public final class Callbacks {
     }
 
     /**
-     * A task that runs once at most. An executor may take a task and then throw as if it had refused it; the task is
-     * then given to the next executor, too. Logs the failure of the task.
+     * A task that runs at most once. An executor may accept a task and then throw as if it had refused it; the next
+     * executor then gets the task, too. Logs a failure of the task.
      */
     @SuppressWarnings("serial") // never serialized
     private static final class OneRun extends AtomicBoolean implements Runnable {

@@ -8,19 +8,19 @@ import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Connects futures, so that one ends when another does. */
+/** Connects futures, so that one completes when another does. */
 public final class Completion {
     private Completion() {}
 
-    /** Ends {@code to} in the same way as {@code from}, on the thread that ends {@code from}. */
+    /** Completes {@code to} with the outcome of {@code from}, on the thread that completes {@code from}. */
     public static void forward(CompletableFuture<Void> from, CompletableFuture<Void> to) {
         forward(from, to, Runnable::run);
     }
 
     /**
-     * A future for one caller, which may complete or cancel it without effect on {@code source}. It ends as
-     * {@code source} does, on the executor, so that code of the caller's does not run on the thread that ends
-     * {@code source}.
+     * Returns a future for one caller, who may complete or cancel it without effect on {@code source}. It completes
+     * with the outcome of {@code source}, on the executor, so that the caller's code does not run on the thread that
+     * completes {@code source}. If {@code source} is already completed, so is the returned future.
      */
     public static <T> CompletableFuture<T> copy(CompletableFuture<T> source, Executor executor) {
         CompletableFuture<T> copy = new CompletableFuture<>();
@@ -41,7 +41,9 @@ public final class Completion {
                 }));
     }
 
-    /** Runs {@code action} when the future ends, on the thread that ends it, or at once if it has ended. */
+    /**
+     * Runs {@code action} when the future completes, on the thread that completes it, or at once if it is completed.
+     */
     public static <T> void on(CompletableFuture<T> future, BiConsumer<@Nullable T, @Nullable Throwable> action) {
         var unused = future.whenComplete(action);
     }

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The moment at which a call has to return. It is computed once, when the call begins, so that the steps of the call
+ * The time by which a call has to return. It is computed once, when the call begins, so that the steps of the call
  * share one limit. It uses the monotonic clock: setting the time of day does not move it. Messages name the
  * {@code timeout} of the call.
  */
@@ -19,12 +19,15 @@ public record Deadline(EngineScheduler clock, Duration timeout, long atNanos) {
         return new Deadline(clock, timeout, clock.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2));
     }
 
-    /** The nanoseconds that are left; 0 or less if the deadline has passed. */
+    /** Returns the remaining nanoseconds; 0 or less if the deadline has passed. */
     public long remainingNanos() {
         return atNanos - clock.nanoTime();
     }
 
-    /** A deadline that is later by {@code nanos}, for time that does not count, such as that of user code. */
+    /**
+     * Returns a deadline that is later by {@code nanos}, to leave out time that does not count, such as that of user
+     * code.
+     */
     public Deadline later(long nanos) {
         return new Deadline(clock, timeout, atNanos + nanos);
     }

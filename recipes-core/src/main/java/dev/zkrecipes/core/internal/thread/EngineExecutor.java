@@ -24,19 +24,19 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the tasks and alarms of one engine, one at a time and in the order of time: an alarm waits for the tasks that
- * were given before it fell due.
+ * Runs the tasks and alarms of one engine, one at a time and in time order: an alarm runs after the tasks that were
+ * submitted before it fell due.
  *
- * <p><b>The runner.</b> One thread at a time is the runner. A thread that gives a task and finds no runner becomes
- * the runner, runs a few tasks for a short time, and steps down. This saves a change of threads for an acquire that
- * nothing delays. The engine's own thread runs what is left, and what falls due later; otherwise it sleeps. No task
- * is left alone: a thread that gives a task first adds the task and then looks for a runner, while a runner first
- * steps down and then looks for tasks. So at least one of the two sees the other. A wake-up that comes before the
- * sleep ends that sleep.
+ * <p><b>The runner.</b> One thread at a time is the runner. A thread that submits a task and finds no runner becomes
+ * the runner, runs a few tasks for a short time, and steps down. This saves a thread switch in an acquire that need not
+ * wait. The engine's own thread runs the remaining tasks, and the alarms when they fall due; otherwise it sleeps. No
+ * task is forgotten: a submitting thread first adds the task and then looks for a runner, while a runner first steps
+ * down and then looks for tasks. So at least one of the two sees the other. A wake-up that comes before the sleep ends
+ * that sleep.
  *
- * <p><b>Failures.</b> The first task that throws is the last one that runs, because it may have left the state of the
- * engine half changed: see {@link #onFailure}. A thread that leaves what it caught in the {@link #lastResort} has the
- * same effect.
+ * <p><b>Failures.</b> Once a task has thrown, the pending tasks are dropped, because it may have left the state of the
+ * engine half changed: see {@link #onFailure}. A thread that stores a throwable in the {@link #lastResort} has the same
+ * effect.
  */
 public final class EngineExecutor implements EngineScheduler {
     /**
@@ -49,15 +49,15 @@ public final class EngineExecutor implements EngineScheduler {
             AtomicReferenceFieldUpdater.newUpdater(EngineExecutor.class, Thread.class, "runner");
 
     private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2; // differences of times must not overflow
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // before what failed is tried again
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // before a failed step is retried
 
     /**
-     * The number of tasks that a thread of somebody else's runs in a row. That thread came to take a lock, and has
-     * its own work to do.
+     * The maximum number of tasks that a thread other than the engine's own runs in a row. Such a thread, for example
+     * one that acquires a lock, has its own work to do.
      */
     private static final int MOST_BY_THE_WAY = 16;
 
-    /** The time after which such a thread begins no more tasks, in case each of them takes long. */
+    /** The time after which such a thread starts no more tasks, in case each of them takes long. */
     private static final long LONGEST_BY_THE_WAY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
@@ -65,18 +65,18 @@ public final class EngineExecutor implements EngineScheduler {
     private final AtomicLong alarmsSoFar = new AtomicLong(); // orders alarms that fall due at the same time
     private volatile @Nullable Thread runner; // null while nobody runs tasks
     private final Thread thread = EngineThreads.engine(this::runUntilClosed);
-    private final boolean isOnItsThreadOnly; // no other thread becomes the runner
+    private final boolean isOnItsThreadOnly; // whether no other thread may become the runner
     private final LongSupplier clock;
-    private volatile long wakesAt; // when the sleep of the engine's own thread ends by itself
+    private volatile long wakesAt; // when the sleep of the engine's own thread ends without a wake-up
     private volatile boolean closed;
-    public final LastResort lastResort = new LastResort(this); // what has failed, and ends this executor
+    public final LastResort lastResort = new LastResort(this); // a failure stored here ends this executor
     private volatile Consumer<Throwable> onFailure = cause -> {}; // ends the client
 
-    /** A task, and when it was given. Some tasks must run on the engine's own thread. */
+    /** A task and the time at which it was submitted. Some tasks must run on the engine's own thread. */
     private record Task(Runnable body, long at, boolean isForOwnThread) {}
 
     /**
-     * A task for later. Times of the monotonic clock may be negative and may overflow, so only their difference is
+     * A scheduled task. Times of the monotonic clock may be negative and may overflow, so only their difference is
      * compared.
      */
     record Alarm(Runnable body, long at, long number) {
@@ -85,15 +85,15 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     /**
-     * Starts the engine's own thread. {@code isOnItsThreadOnly} confines all tasks to that thread. This is necessary
-     * if a task calls user code that may wait for another thread: that thread may be the one that has become the
-     * runner.
+     * Starts the engine's own thread. {@code isOnItsThreadOnly} confines all tasks to that thread. This is necessary if
+     * a task calls user code that may wait for another thread: that thread may be the very one that has become the
+     * runner and executes the task.
      */
     public EngineExecutor(boolean isOnItsThreadOnly) {
         this(isOnItsThreadOnly, System::nanoTime);
     }
 
-    /** An executor with another clock than {@link System#nanoTime}, for tests that control the time. */
+    /** Creates an executor with a clock other than {@link System#nanoTime}, for tests that control the time. */
     public EngineExecutor(boolean isOnItsThreadOnly, LongSupplier clock) {
         this.isOnItsThreadOnly = isOnItsThreadOnly;
         this.clock = clock;
@@ -114,8 +114,8 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     /**
-     * Gives a task, and runs some tasks on the calling thread if nobody else does. Whatever is then left goes to the
-     * engine's own thread.
+     * Submits a task, and runs some tasks on the calling thread if no other thread is the runner. The engine's own
+     * thread runs the rest.
      */
     @Override
     public void execute(Runnable task) {
@@ -165,9 +165,9 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     /**
-     * Adds a task and returns the time. After a failure, only the engine's own thread may still add tasks. If that
-     * fails, for want of memory or stack, the executor fails: the thread that gives the task may have begun something
-     * that only this task would finish.
+     * Adds a task and returns the current time. After a failure, only the engine's own thread may still add tasks. If
+     * memory or stack does not suffice to add the task, the executor fails: the submitting thread may have begun
+     * something that only this task would finish.
      */
     @CanIgnoreReturnValue
     private long add(Runnable task, boolean isForOwnThread) {
@@ -193,7 +193,7 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     /**
-     * Changes the alarms: at once on the engine thread, otherwise by a task, which keeps the order of the caller's
+     * Changes the alarms: at once on the engine thread, otherwise in a task, which preserves the order of the caller's
      * changes.
      */
     private void inOrder(Runnable change) {
@@ -204,15 +204,16 @@ public final class EngineExecutor implements EngineScheduler {
         }
     }
 
-    /** Such tasks close handles, and each gets a thread of its own: a close may hang. */
+    /** Runs each task on a new thread. These tasks close handles, and a close may hang. */
     @Override
     public void executeBlocking(Runnable task) {
         EngineThreads.start("zkrecipes-close-", task);
     }
 
     /**
-     * Parks the calling thread and does nothing else meanwhile. {@link CompletableFuture#get()} would run other tasks
-     * of the pool on a thread of a ForkJoinPool, and such a task could ask for the lock for which the thread waits.
+     * Parks the calling thread, which does nothing else meanwhile. On a thread of a ForkJoinPool,
+     * {@link CompletableFuture#get()} would run other tasks of the pool, and such a task could request the lock for
+     * which the thread waits.
      */
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
@@ -274,7 +275,7 @@ public final class EngineExecutor implements EngineScheduler {
         return false;
     }
 
-    /** When the engine's own thread has to wake; a distant time if no alarm is set. */
+    /** Returns the time at which the engine's own thread has to wake; a distant time if no alarm is set. */
     private long nextAlarm() {
         return alarms.isEmpty() ? clock.getAsLong() + LONGEST_DELAY_NANOS : alarms.first().at;
     }
@@ -288,7 +289,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     // ---- What the engine's own thread does.
 
-    /** The life of the engine's own thread: it runs what there is, sleeps, and ends with the executor. */
+    /** The main loop of the engine's own thread: runs what is due, sleeps, and ends with the executor. */
     private void runUntilClosed() {
         while (!closed && lastResort.thrown == null) {
             if (RUNNER.compareAndSet(this, null, thread)) {
@@ -321,17 +322,17 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     private void sleepUntil(long time) {
-        var unused = Thread.interrupted(); // a flag that a task has left behind would end every sleep
+        var unused = Thread.interrupted(); // an interrupt flag left behind by a task would end every sleep
         LockSupport.parkNanos(this, time - clock.getAsLong());
     }
 
     /**
-     * Ends the client because a task has failed. What fails, for want of memory for example, is tried again until it
-     * succeeds: a client that ended halfway would keep its locks.
+     * Ends the client because a task has failed. If a step fails, for example because memory has run out, it is retried
+     * until it succeeds: a client that ended halfway would keep its locks.
      */
     private void endBecauseOf(Throwable cause) {
         while (!RUNNER.compareAndSet(this, null, thread)) {
-            LockSupport.parkNanos(this, 1); // the runner ends after the task that it runs now
+            LockSupport.parkNanos(this, 1); // the runner steps down after its current task
         }
         while (!closed) {
             try {

@@ -14,20 +14,20 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes all threads of this library, in one place. All of them are daemons: an application that ends does not wait
- * for a lock.
+ * Creates all threads of this library. All of them are daemon threads, so they do not keep the JVM of an application
+ * that ends from exiting.
  */
 public final class EngineThreads {
-    private static final long IDLE_SECONDS = 5; // before a thread of a pool ends
+    private static final long IDLE_SECONDS = 5; // before an idle thread of a pool ends
 
     private EngineThreads() {}
 
-    /** The own thread of a client's engine, not started yet. */
+    /** Returns the thread of a client's engine, not started yet. */
     public static Thread engine(Runnable loop) {
         return named("zkrecipes-engine-").newThread(loop);
     }
 
-    /** A pool whose threads all end when they are idle, so that a client at rest keeps none. */
+    /** Returns a pool whose threads all end when they are idle, so that an idle client keeps none. */
     static ThreadPoolExecutor idling(int threads, String prefix) {
         ThreadPoolExecutor executor = new ThreadPoolExecutor(
                 threads, Integer.MAX_VALUE, IDLE_SECONDS, SECONDS, new LinkedBlockingQueue<>(), named(prefix));
@@ -35,7 +35,7 @@ public final class EngineThreads {
         return executor;
     }
 
-    /** The thread that the JVM starts when it shuts down, not started yet. */
+    /** Returns the thread that the JVM starts when it shuts down, not started yet. */
     public static Thread atShutdown(Runnable task) {
         return make(task, "zkrecipes-shutdown");
     }
@@ -46,8 +46,8 @@ public final class EngineThreads {
     }
 
     /**
-     * What messages call a thread: its name, fit to print. A thread without a name, as most virtual threads are, is
-     * called by {@code #} and its id.
+     * Returns what messages call a thread: its name, fit to print. A thread without a name, such as most virtual
+     * threads, is called {@code #} and its id.
      */
     public static String nameOf(Thread thread) {
         String name = thread.getName();
@@ -55,8 +55,8 @@ public final class EngineThreads {
     }
 
     /**
-     * Numbers the threads of a prefix. Guava's builder would format the number, for which Java loads the data of a
-     * locale, and that takes longer than to connect.
+     * Returns a factory that numbers its threads. Guava's builder would format the number, for which Java loads locale
+     * data, and that takes longer than connecting.
      */
     private static ThreadFactory named(String prefix) {
         AtomicLong number = new AtomicLong();
@@ -64,9 +64,9 @@ public final class EngineThreads {
     }
 
     /**
-     * Makes a thread that takes over nothing from the thread that happens to need it first: no thread-locals, no
-     * class loader and no priority. The new thread would keep them in memory for as long as it lives, and pass them
-     * on: these threads create those of ZooKeeper's client.
+     * Creates a thread that inherits nothing from the thread that happens to create it: no thread-locals, no class
+     * loader and no priority. The new thread would keep them in memory as long as it is alive, and would pass them on
+     * to the threads of ZooKeeper's client, which it creates.
      *
      * <p>Before JDK 24, a thread keeps the access control context in which it was created, and with it the class
      * loaders of all methods on the stack. A privileged action has a context of its own, so the thread is created in

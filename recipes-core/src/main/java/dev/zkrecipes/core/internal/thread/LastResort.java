@@ -8,29 +8,29 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds what was thrown while something was half done, for example at the end of the stack or of memory. The thread
- * that catches it assigns it here before it does anything else: there may be no stack left for a call, not even to
- * log. The engine looks here whenever it wakes, which it does several times in each session time-out, and then ends
- * the client. So a half-finished release cannot leave a lock held by a client that goes on.
+ * Stores a throwable that cut an operation short halfway, for example because stack or memory ran out. The thread that
+ * catches it assigns it here before it does anything else: there may be no stack left for a call, not even to log. The
+ * engine checks this field whenever it wakes, which it does several times in each session time-out, and then ends the
+ * client. So a half-finished release cannot leave a lock held by a client that carries on.
  */
 public final class LastResort {
     public volatile @Nullable Throwable thrown;
     private final @Nullable EngineScheduler engine;
-    private final Runnable look = this::look; // made beforehand, since it is needed when memory has run out
+    private final Runnable look = this::look; // created in advance, since it is needed when memory has run out
 
     /** {@code engine} is null for a lock without a client: there are no sessions of ours to end. */
     public LastResort(@Nullable EngineScheduler engine) {
         this.engine = engine;
     }
 
-    /** Has the engine look here now. Any thread may call this, even near the end of its stack. */
+    /** Makes the engine check the field now. May be called from any thread, even near the end of its stack. */
     public void wakeEngine() {
         if (engine != null) {
             engine.execute(look);
         }
     }
 
-    /** Throws what was left here. What a task throws ends the client. */
+    /** Throws the stored throwable, if there is one. What a task throws ends the client. */
     private void look() {
         Throwable last = thrown;
         if (last != null) {

@@ -11,12 +11,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The pauses of one client's tasks before they try again. The pauses of a task double up to a limit. Each pause ends
- * at a random time in its second half, so that clients that have lost the same server do not return all at once.
+ * The pauses of one client's tasks between their attempts. The pauses of a task double up to a limit. Each pause ends
+ * at a random time in its second half, so that clients that have lost the same server do not all return at once.
  *
  * <p>Within a client the opposite is wanted: pauses of the same length end together if they can. So what a thousand
- * tasks need after one lost answer is requested once, rather than a thousand times within a few milliseconds.
- * Confined to the engine thread.
+ * tasks need after one lost answer is requested once, rather than a thousand times within a few milliseconds. Confined
+ * to the engine thread.
  */
 public final class Pauses {
     private static final int MOST_DOUBLINGS = 40; // keeps the shift within a long

@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * The executor that runs the engine, all other threads of the library, and what they need to wait: deadlines, pauses
- * and blocking calls.
+ * The executor that runs the engine, all other threads of the library, and the means to wait: deadlines, pauses and
+ * blocking calls.
  */
 @NullMarked
 package dev.zkrecipes.core.internal.thread;

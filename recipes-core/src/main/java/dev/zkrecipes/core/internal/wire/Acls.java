@@ -15,10 +15,7 @@ import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
-/**
- * Checks, copies, compares and prints ACLs. ZooKeeper's ACL objects can be changed, so this library keeps copies
- * only.
- */
+/** Checks, copies, compares and prints ACLs. ZooKeeper's ACL objects are mutable, so this library keeps only copies. */
 public final class Acls {
     private static final int NEEDED = Perms.READ | Perms.CREATE | Perms.DELETE; // what a client needs to use a lock
     private static final int SHORTEST_HASH = 16; // in bytes
@@ -27,9 +24,9 @@ public final class Acls {
     private Acls() {}
 
     /**
-     * Returns a copy that nobody else can change. Throws an IllegalArgumentException if nobody could ever use a lock
-     * with these rights. The copy is not made by {@code List.of}: ZooKeeper's client calls {@code contains(null)},
-     * for which such a list throws.
+     * Returns a copy that nobody else can change. Throws an IllegalArgumentException if an entry is malformed, or if
+     * nobody could ever use a lock with these rights. The copy is not made by {@code List.of}: ZooKeeper's client calls
+     * {@code contains(null)}, for which such a list throws.
      */
     public static List<ACL> check(List<ACL> acl) {
         Preconditions.checkArgument(!acl.isEmpty(), "the ACL is empty: nobody could ever use the locks");
@@ -89,7 +86,7 @@ public final class Acls {
         }
     }
 
-    /** A deep copy: the entries can be changed as well as the list. */
+    /** Returns a deep copy: the entries are mutable, not only the list. */
     public static List<ACL> copy(List<ACL> acl) {
         return acl.stream()
                 .map(entry -> new ACL(
@@ -98,7 +95,7 @@ public final class Acls {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
-    /** The bytes that the entries take in a request. */
+    /** Returns the number of bytes that the entries take in a request. */
     public static long sizeOf(List<ACL> acl) {
         return acl.stream()
                 .map(ACL::getId)
@@ -118,7 +115,7 @@ public final class Acls {
         return rights;
     }
 
-    /** The entries, fit to print and without the hashes of passwords: {@code [digest:alice rwcda]}. */
+    /** Returns the entries in printable form, without the hashes of passwords: {@code [digest:alice rwcda]}. */
     public static String describe(List<ACL> acl) {
         return acl.stream()
                 .map(entry -> describe(entry.getId()) + " " + letters(entry.getPerms()))

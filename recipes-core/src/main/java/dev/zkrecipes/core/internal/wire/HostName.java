@@ -13,23 +13,23 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Reads the name of this machine from the files of the system. {@code InetAddress.getLocalHost()} may wait for the
- * name service, and shells do not always export {@code HOSTNAME}. The name only helps people to find a holder, so a
- * wrong one does no harm.
+ * Reads the name of this machine from system files. {@code InetAddress.getLocalHost()} may wait for the name service,
+ * and shells do not always export {@code HOSTNAME}. The name only helps people to find a holder, so a wrong one does no
+ * harm.
  */
 final class HostName {
     private static final String UNKNOWN = "localhost";
 
     private HostName() {}
 
-    /** The name of this machine; "localhost" if it cannot be found out. */
+    /** Returns the name of this machine; "localhost" if it is unknown. */
     static String local() {
         return from(
                 List.of(Path.of("/proc/sys/kernel/hostname"), Path.of("/etc/hostname"), Path.of("/etc/myname")),
                 System.getenv());
     }
 
-    /** The first name that is found, in the files and then in the environment, each in order. */
+    /** Returns the first name found in the files and then in the environment, each in order. */
     static String from(List<Path> files, Map<String, String> environment) {
         Stream<String> ofFiles = files.stream().flatMap(file -> firstLine(file).stream());
         Stream<String> ofEnvironment =

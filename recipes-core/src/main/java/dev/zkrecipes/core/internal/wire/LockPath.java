@@ -19,7 +19,7 @@ public final class LockPath {
         return check(path, "lock path");
     }
 
-    /** Checks a path that messages call {@code what}. */
+    /** Checks a path, which messages call {@code what}. */
     public static String check(String path, String what) {
         Objects.requireNonNull(path, "path");
         try {
@@ -47,14 +47,14 @@ public final class LockPath {
         }
     }
 
-    // Strings on the path of an acquire are joined without the + operator. A JVM generates classes at the first use
-    // of + with strings, and a command that takes one lock and ends would have to wait for that.
+    // Code that an acquire runs joins strings without the + operator. The JVM generates classes at the first use of +
+    // with strings, and a command that takes one lock and exits would have to wait for that.
 
     public static String child(String parent, String name) {
         return String.join("/", parent.equals("/") ? "" : parent, name);
     }
 
-    /** The path of a child whose name consists of an id and a name, composed in one step. */
+    /** Returns the path of a child whose name consists of an id and a name, composed in one step. */
     public static String child(String parent, String id, String name) {
         return String.join("", parent.equals("/") ? "" : parent, "/", id, "-", name);
     }
@@ -63,7 +63,7 @@ public final class LockPath {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /** The parent of a path other than the root. */
+    /** Returns the parent of a path other than the root. */
     public static String parent(String path) {
         int slash = path.lastIndexOf('/');
         return slash == 0 ? "/" : path.substring(0, slash);

@@ -7,8 +7,8 @@ import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 
 /**
- * The unique part of a node's name: 32 hexadecimal digits, which no other node ever has. It identifies the node of a
- * create whose answer was lost.
+ * The unique part of a node's name: 32 hexadecimal digits, which no other node ever has. If the answer to a create is
+ * lost, it identifies the created node.
  */
 public final class NodeId {
     public static final int LENGTH = 32;
@@ -21,7 +21,7 @@ public final class NodeId {
         return HexFormat.of().formatHex(bits);
     }
 
-    /** The id in the name of a node of this library; the whole name if it is shorter than an id. */
+    /** Returns the id in the name of a node of this library; the whole name if it is shorter than an id. */
     public static String in(String nodeName) {
         return nodeName.substring(0, Math.min(LENGTH, nodeName.length()));
     }

@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * Reads and writes the data of our nodes: lines of UTF-8. The first is {@code zkrecipes 1}, the others are
- * {@code name=value}. Readers ignore the names that they do not know, so later versions may add some.
- * {@code docs/versions.md} is the reference.
+ * {@code name=value}. Readers ignore unknown names, so later versions may add some. {@code docs/versions.md} is the
+ * reference.
  */
 public final class OwnerLabel {
     public static final String UNKNOWN = "unknown"; // shown for a node whose data has no label
@@ -18,7 +18,9 @@ public final class OwnerLabel {
     /** Curator replaces the data of a node by this text to ask the owner of the node to release its lock. */
     static final String CURATOR_REVOCATION = "__REVOKE__";
 
-    /** So many held nodes a request names at most. Whatever else stands there is somebody else's. */
+    /**
+     * The maximum number of held nodes that a request names. Readers ignore any more, which this library did not write.
+     */
     public static final int MOST_HOLDS = 8;
 
     private static final int LONGEST = 200; // in characters
@@ -40,25 +42,25 @@ public final class OwnerLabel {
         return label;
     }
 
-    /** The default label: process id and host name. Finding out the name does not use the network. */
+    /** Returns the default label: process id and host name. Determining the host name does not use the network. */
     public static String ofThisProcess() {
         String label = String.join("@", String.valueOf(ProcessHandle.current().pid()), Printable.of(HostName.local()));
         return label.substring(0, Math.min(label.length(), LONGEST));
     }
 
-    /** The data of a node with this label. */
+    /** Returns the data of a node with this label. */
     public static byte[] encode(String label) {
         return String.join("", VERSION_LINE, "\n", OWNER, label, "\n").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The data of a node with a line for each node that its thread holds. */
+    /** Returns the data with a line added for each node that the node's thread holds. */
     public static byte[] withHolds(byte[] data, List<String> holds) {
         StringBuilder lines = new StringBuilder(new String(data, StandardCharsets.UTF_8));
         holds.forEach(node -> lines.append(HOLDS).append(node).append('\n'));
         return lines.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The paths of the nodes that the thread held which waits with a node of this data. */
+    /** Returns the paths of the nodes held by the thread whose waiting node has this data. */
     public static List<String> holds(byte[] data) {
         return lines(data).stream()
                 .filter(line -> line.startsWith(HOLDS))
@@ -67,15 +69,15 @@ public final class OwnerLabel {
                 .toList();
     }
 
-    /** The lines of data in our form; none if the data has another form. */
+    /** Returns the lines of data in our format; none if the data has another format. */
     public static List<String> lines(byte[] data) {
         String text = new String(data, StandardCharsets.UTF_8);
         return text.startsWith(VERSION_LINE + '\n') ? List.of(text.split("\n")) : List.of();
     }
 
     /**
-     * The label in a node's data, fit to print. Other libraries put anything into their nodes: short text is shown as
-     * it is.
+     * Returns the label in a node's data, fit to print. Other libraries store anything in their nodes: short text is
+     * returned as it is.
      */
     public static String decode(byte[] data) {
         if (data == null || data.length == 0) {

@@ -4,15 +4,18 @@
 package dev.zkrecipes.core.internal.wire;
 
 /**
- * Makes text of users fit for messages and logs. Such text must not be able to forge a line of the log or to hide
- * what follows.
+ * Makes text from users safe for messages and logs. Such text must not be able to forge a log line or to hide what
+ * follows.
  */
 public final class Printable {
     private static final int LONGEST = 300; // in characters
 
     private Printable() {}
 
-    /** The first 300 characters of the text at most. Each character that is not plain is shown as its number. */
+    /**
+     * Returns at most the first 300 characters of the text. Each character that is not plain is replaced by its code
+     * point in hexadecimal.
+     */
     public static String of(String text) {
         StringBuilder shown = new StringBuilder();
         text.codePoints().limit(LONGEST).forEach(c -> {
@@ -26,7 +29,8 @@ public final class Printable {
     }
 
     /**
-     * Whether a character is visible, or a space, and nothing else: formatting characters can reverse or hide text.
+     * Whether a character is visible or a space. Formatting characters are not plain, because they can reverse or hide
+     * text.
      */
     public static boolean isPlain(int codePoint) {
         return switch (Character.getType(codePoint)) {

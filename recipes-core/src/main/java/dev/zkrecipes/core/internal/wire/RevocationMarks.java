@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Reads and writes requests to release a lock, which stand in the data of a node: one line
- * {@code revoke=<id> <grace> <requester>} for each. All other lines stay as they are. {@code docs/versions.md} is the
+ * Reads and writes requests to release a lock, which are stored in the data of a node: one line
+ * {@code revoke=<id> <grace> <requester>} for each. All other lines are preserved. {@code docs/versions.md} is the
  * reference.
  */
 public final class RevocationMarks {
@@ -22,8 +22,8 @@ public final class RevocationMarks {
     static final String CURATOR = OwnerLabel.CURATOR_REVOCATION;
 
     /**
-     * The number of requests that a node keeps, namely the last ones. A holder that listens has seen the earlier
-     * requests already, or sees from these that somebody asks.
+     * The maximum number of requests that a node keeps: the latest ones. A holder that listens has already seen the
+     * earlier requests, or learns from the latest ones that its lock is requested.
      */
     static final int MOST = 8;
 
@@ -34,12 +34,12 @@ public final class RevocationMarks {
 
     private RevocationMarks() {}
 
-    /** Whether this library made the node, as its name shows. All other nodes get the data that Curator writes. */
+    /** Whether this library created the node, judging by its name. All other nodes get the data that Curator writes. */
     public static boolean isOurs(String nodeName) {
         return OURS.matcher(nodeName).matches();
     }
 
-    /** The data to write so that the node carries this request beside those that it carries already. */
+    /** Returns the data to write, with this request added to those that the node already carries. */
     public static byte[] with(RevocationRequest request, String nodeName, Content content) {
         if (!isOurs(nodeName)) {
             return CURATOR.getBytes(StandardCharsets.UTF_8);
@@ -58,12 +58,12 @@ public final class RevocationMarks {
     }
 
     /**
-     * The requests that a node carries, the oldest first. Anything that looks like a request counts as one: a
+     * Returns the requests that a node carries, oldest first. Anything that looks like a request counts as one: a
      * needless request does less harm than a missed one.
      */
     public static List<RevocationRequest> in(Content content) {
         if (new String(content.data(), StandardCharsets.UTF_8).equals(CURATOR)) {
-            // Curator's data is the same each time. The version of the data tells one request from the next.
+            // Curator's data is the same each time. The version of the data distinguishes one request from the next.
             String id = CURATOR + content.stat().getVersion();
             return List.of(new RevocationRequest(id, OwnerLabel.UNKNOWN, Optional.empty()));
         }
@@ -86,7 +86,8 @@ public final class RevocationMarks {
     }
 
     /**
-     * The time in milliseconds; at most as many as fit into a long of nanoseconds, since readers compute in those.
+     * Returns the time in milliseconds, rounded up, and limited to what a long of nanoseconds can hold, since readers
+     * compute in nanoseconds.
      */
     private static long millisRoundedUp(Duration time) {
         long most = Long.MAX_VALUE / 1_000_000 + 1;
@@ -95,7 +96,7 @@ public final class RevocationMarks {
                 : time.plusNanos(999_999).toMillis();
     }
 
-    /** Parses a line leniently: whatever is missing or malformed is unknown. */
+    /** Parses a line leniently: whatever is missing or malformed counts as unknown. */
     private static RevocationRequest parse(String line) {
         String[] parts = line.substring(LINE.length()).split(" ", 3);
         Optional<Duration> grace =

@@ -14,7 +14,7 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The checked settings of a client. All of its locks are below the namespace, which is {@code /} if there is none.
+ * The validated settings of a client. All its locks are below the namespace, which is {@code /} if none was set.
  * {@code aclOf} maps the whole path of a lock to its ACL; the options of a lock may replace that.
  */
 @SuppressWarnings("ArrayRecordComponent") // credentials are never compared or printed
@@ -35,7 +35,7 @@ public record ClientSettings(
         boolean closeOnShutdown,
         boolean persistentPaths) {
 
-    /** The path of a lock with the namespace in front. Throws an IllegalArgumentException if it is no valid path. */
+    /** Returns the path of a lock, prefixed with the namespace. Throws an IllegalArgumentException if it is invalid. */
     public String whole(String path) {
         LockPath.check(path);
         if (namespace.equals("/")) {

@@ -24,8 +24,8 @@ public final class ConnectString {
     private ConnectString() {}
 
     /**
-     * Returns the connect string with every port filled in. Throws an IllegalArgumentException that names the
-     * mistake, if there is one.
+     * Checks a connect string and returns it with every port filled in. Throws an IllegalArgumentException that names
+     * the mistake if the string is malformed.
      */
     public static String parse(String connectString) {
         Objects.requireNonNull(connectString, "connectString");
@@ -42,7 +42,7 @@ public final class ConnectString {
             Preconditions.checkArgument(
                     chroot.indexOf(',') < 0,
                     "a chroot that is not the end: it is the same for all servers, give it once");
-            // A lone slash means no chroot, as it does to ZooKeeper's client.
+            // A lone slash means no chroot, as in ZooKeeper's client.
             return chroot.length() <= 1 ? checked.toString() : checked + LockPath.check(chroot, "chroot");
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
@@ -53,13 +53,13 @@ public final class ConnectString {
         }
     }
 
-    /** The chroot of a connect string that was checked before; empty if it has none. */
+    /** Returns the chroot of a checked connect string; empty if it has none. */
     public static String chroot(String checked) {
         int slash = checked.indexOf('/');
         return slash < 0 ? "" : checked.substring(slash);
     }
 
-    /** The servers of a connect string that was checked before. */
+    /** Returns the servers of a checked connect string. */
     public static List<HostAndPort> servers(String checked) {
         String servers = checked.substring(0, checked.length() - chroot(checked).length());
         return Stream.of(servers.split(",", -1)).map(HostAndPort::fromString).toList();

@@ -11,12 +11,12 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** Where a client gets its ZooKeeper handles from. The client closes only the handles that it has opened itself. */
+/** Where a client gets its ZooKeeper handles from. The client closes only the handles that it opened itself. */
 public sealed interface HandleKind {
 
     /**
-     * The client opens its own sessions to these servers. The application may change the servers while the client
-     * lives. Thread-safe.
+     * The client opens its own sessions to these servers. The application may change the servers while the client is
+     * open. Thread-safe.
      */
     final class Opened implements HandleKind {
         private volatile String connectString;
@@ -29,14 +29,15 @@ public sealed interface HandleKind {
             return connectString;
         }
 
-        /** Sets the servers for the sessions that are opened from now on. The chroot must be the same. */
+        /** Sets the servers for sessions opened from now on. The chroot must be the same. */
         public void use(String other) {
             connectString = other;
         }
     }
 
     /**
-     * The application gave one handle, which it keeps. Once its session has ended, the client acquires no more locks.
+     * The client wraps one handle, which still belongs to the application. Once its session has ended, the client
+     * acquires no more locks.
      */
     record Wrapped(ZooKeeper handle) implements HandleKind {
         public Wrapped {
@@ -44,14 +45,14 @@ public sealed interface HandleKind {
         }
     }
 
-    /** The application supplies a new handle whenever the session of the last one has ended. */
+    /** The application supplies a new handle whenever the session of the previous one has ended. */
     record Supplied(Supplier<ZooKeeper> supplier) implements HandleKind {
         public Supplied {
             Objects.requireNonNull(supplier, "supplier");
         }
     }
 
-    /** A simulation stands in for ZooKeeper, for the clock and for the threads. */
+    /** A simulation replaces ZooKeeper, the clock and the threads. */
     record Simulated(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) implements HandleKind {}
 
     /** Whether the client opens and closes its sessions itself. */
@@ -59,7 +60,10 @@ public sealed interface HandleKind {
         return this instanceof Opened || this instanceof Simulated;
     }
 
-    /** Refuses a handle on which a wake-up could be lost, and a read-only one, on which no node can be created. */
+    /**
+     * Throws an IllegalArgumentException for a handle that could lose a wake-up, and for a read-only one, through which
+     * no node can be created.
+     */
     static void requireUsable(ZooKeeper handle) {
         Objects.requireNonNull(handle, "handle");
         requireWatchReset(handle.getClientConfig());
@@ -69,7 +73,10 @@ public sealed interface HandleKind {
                 Long.toHexString(handle.getSessionId()));
     }
 
-    /** Refuses a configuration under which ZooKeeper's client forgets its watches when it reconnects. */
+    /**
+     * Throws an IllegalArgumentException for a configuration under which ZooKeeper's client forgets its watches when it
+     * reconnects.
+     */
     static void requireWatchReset(ZKClientConfig config) {
         Preconditions.checkArgument(
                 !config.getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET),

@@ -27,36 +27,41 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations on a real handle. It sends requests as they are, and delivers answers and watch events on the engine
- * thread, in the order of the server.
+ * The operations on a real ZooKeeper handle. Sends requests unchanged, and delivers answers and watch events on the
+ * engine thread in the order in which the server sent them.
  *
- * <p>ZooKeeper's event thread brings all answers and events. If the handle belongs to this client, that thread may
- * run tasks of the engine itself, which saves a hand-over between threads. If the handle belongs to the application,
- * so does its event thread, and the engine must not keep it busy.
+ * <p>ZooKeeper's event thread delivers all answers and events. If the handle belongs to this client, that thread may
+ * run engine tasks itself, which saves a thread switch. If the handle belongs to the application, so does its event
+ * thread, and the engine must not keep it busy.
  */
 public final class HandleOperations implements ZooKeeperOperations {
     private static final int OK = Code.OK.intValue(); // as ZooKeeper's callbacks report it
     /**
-     * The number of data watches that this client leaves at the server of its own handle without listening to them. A
-     * process usually has fewer contended semaphores than that.
+     * The maximum number of paths on which this client leaves abandoned data watches at the server, on a handle of its
+     * own. A process usually has fewer contended semaphores than that.
      */
     private static final int MOST_FORGOTTEN = 1_000;
 
     private final ZooKeeper handle;
     private final HandleStates states;
     private final EngineScheduler scheduler;
-    private final BooleanSupplier mayRunHere; // whether the calling thread may run tasks of the engine
+    private final BooleanSupplier mayRunHere; // whether the calling thread may run engine tasks
     private final Runnable closing; // closes the handle, or leaves it to the application
     private final HandleWatches watches;
-    private final boolean isOwn; // whether this library has opened the handle
-    /** Paths on which the server may have a data watch of this connection to which nobody here listens. */
+    private final boolean isOwn; // whether this library opened the handle
+    /**
+     * Paths on which the server may still have a data watch of this connection although nobody here listens to it any
+     * more.
+     */
     private final Set<String> forgotten = new HashSet<>();
-    /** Watches that could not be dropped because the connection was lost. The next connection drops them. */
+    /**
+     * Retries for watches that could not be dropped because the connection was lost. They run on the next connection.
+     */
     private List<Runnable> toDrop = new ArrayList<>();
 
     /**
-     * Begins in the current state of {@code states}. {@code isOwn} says whether this library has opened the handle.
-     * {@code mayRunHere} says whether the thread that brings an answer or an event may run tasks of the engine.
+     * Starts in the current state of {@code states}. {@code isOwn} says whether this library opened the handle.
+     * {@code mayRunHere} says whether the thread that delivers an answer or an event may run engine tasks.
      */
     public HandleOperations(
             ZooKeeper handle,
@@ -78,7 +83,7 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public State initialState() {
-        return states.current(); // asked for in the task that opens the session, in which no state can change
+        return states.current(); // called in the task that opens the session, during which the state cannot change
     }
 
     @Override
@@ -155,8 +160,8 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Sets a watch on the children of the node. A lock node has no children, so only its deletion can fire that
-     * watch. A watch on the data would fire for each request to revoke the lock, too.
+     * Sets a watch on the children of the node. A lock node has no children, so only its deletion can fire that watch.
+     * A data watch would also fire for each request to revoke the lock.
      */
     @Override
     public void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply) {
@@ -176,16 +181,15 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Makes the handle forget a watch that is silent already. The request goes to the server: with
-     * {@code local = true}, the handle would forget the watch even if the request was lost, but it would then hide
-     * the loss of the connection from everybody; see {@link HandleStates}. The server may have fired the watch for an
-     * event that never arrived here. It then answers NOWATCHER, and the handle forgets its side only if it is told to
-     * do so locally.
+     * Removes a silenced watch from the handle. The request goes to the server: with {@code local = true}, the handle
+     * would forget the watch even if the request was lost, but it would then report the loss of the connection to
+     * nobody; see {@link HandleStates}. The server may have fired the watch for an event that never arrived here. It
+     * then answers NOWATCHER, and only a local removal makes the handle forget the watch.
      *
-     * <p>This request leaves the watch at the server, because others may watch the same node through this handle. The
-     * server forgets it when the node is deleted. Paths of semaphores are never deleted, so their data watches would
-     * pile up. On a handle of our own, beyond {@link #MOST_FORGOTTEN} of them, the request removes all data watches
-     * of the handle on the path, at the server, too.
+     * <p>The request leaves the watch at the server, because others may watch the same node through this handle. The
+     * server removes it when the node is deleted. The nodes of semaphores' paths are never deleted, so their data
+     * watches would accumulate. So on a handle of our own, once {@link #MOST_FORGOTTEN} paths have such a watch, the
+     * request removes all data watches of the handle on the path, at the server as well.
      */
     private void drop(String path, Stub stub) {
         VoidCallback reply = (rc, asked, ctx) -> {
@@ -208,7 +212,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
-    /** Asks the server whether it is there, if the handle claims to be connected while no event has said so. */
+    /** Sends a request to the server if the handle claims to be connected although no event has said so. */
     private void lookForAConnection() {
         if (handle.getState().isConnected()) {
             handle.exists("/", false, (rc, asked, ctx, stat) -> onEngine(() -> onLooked(rc)), null);
@@ -222,9 +226,9 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
-    /** Drops what the last connection could not drop. */
+    /** Drops the watches that could not be dropped on the previous connection. */
     private void dropAgain() {
-        forgotten.clear(); // a new connection has only the watches that the handle still knows
+        forgotten.clear(); // at the server, a new connection has only the watches that the handle still knows
         List<Runnable> drops = toDrop;
         toDrop = new ArrayList<>();
         drops.forEach(Runnable::run);
@@ -248,10 +252,10 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * The answer to one request. If ZooKeeper's client fails to read an answer of the server, for want of memory for
-     * example, it drops the connection, but passes on whatever it has read as if it were the whole answer. Fields are
-     * read in order, so {@code value} must be null unless the last field is there. Such an answer counts as lost with
-     * the connection.
+     * Returns the answer to one request. If ZooKeeper's client fails to read a response, for example because memory has
+     * run out, it drops the connection but delivers what it has read so far as if it were complete. Fields are read in
+     * order, so {@code value} must be null if the last field is missing. Such an answer counts as lost with the
+     * connection.
      */
     private static <T> Answer<T> answer(int rc, @Nullable T value) {
         if (rc != OK) {
@@ -261,8 +265,8 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * The answer to a {@code multi}. If results are missing, it was read in part only and counts as lost: see
-     * {@link #answer}.
+     * Returns the answer to a {@code multi}. If results are missing, the response was read only in part and counts as
+     * lost, see {@link #answer}.
      */
     private static Answer<List<OpResult>> ofMulti(int rc, @Nullable List<OpResult> results, int operations) {
         boolean isWhole = results == null ? rc != OK : results.size() == operations;
@@ -270,16 +274,16 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Delivers an answer on the engine thread. A lost connection answers all requests under way at once. These
-     * answers go to the engine's own thread, which then decides once about all of them, rather than once after each.
+     * Delivers an answer on the engine thread. A loss of the connection answers all pending requests at once. These
+     * answers go to the engine's own thread, so that the engine decides once after all of them rather than after each.
      */
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
         Code code = answer.code();
         if (code == Code.CONNECTIONLOSS) {
             scheduler.handOver(() -> {
                 states.onLoss();
-                // The server has refused another request and closed the connection for that, so this one is refused,
-                // too.
+                // The server refused another request and closed the connection because of it, so this request is
+                // refused, too.
                 reply.accept(states.current() == State.AUTH_FAILED ? Answer.failed(Code.AUTHFAILED) : answer);
             });
         } else if (code == Code.AUTHFAILED) {
@@ -295,7 +299,8 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Runs a task on the engine thread: here and now if the calling thread may, otherwise on the engine's own thread.
+     * Runs a task on the engine thread: at once if the calling thread may run engine tasks, otherwise on the engine's
+     * own thread.
      */
     private void onEngine(Runnable task) {
         if (mayRunHere.getAsBoolean()) {
@@ -306,8 +311,8 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * A server that requires an authentication closes the connection for each request without one, but leaves the
-     * session open. Reconnecting would not help, so the handle is closed.
+     * Closes the handle. A server that requires authentication closes the connection on each unauthenticated request
+     * but leaves the session open. Reconnecting would not help.
      */
     private void onAuthFailed() {
         if (!states.current().isFinal()) {

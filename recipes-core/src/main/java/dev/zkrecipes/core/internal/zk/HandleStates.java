@@ -13,33 +13,33 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states of one handle, reported in order and without gaps. ZooKeeper's client drops a session event if it
- * reports the same state as the last event of any kind, a watch event included. This has two consequences:
+ * The states of one handle, reported in order and without gaps. ZooKeeper's client drops a session event if it has the
+ * same state as the previous event of any kind, including watch events. This has two consequences:
  *
  * <ul>
- *   <li>If a {@code removeWatches} with {@code local = true} is lost with the connection, the client reports that
- *       loss to nobody. The application may send such a request on a handle that it shares with this library. So the
- *       connection counts as lost, too, if a request was lost with it and no event follows, or if the next connection
- *       is reported without a loss before it.
- *   <li>With Netty, which TLS needs, the event of a node may be read after the loss of its connection. Then the
- *       client does not report the next connection. So the server is asked if the handle says that it is connected
- *       and no event has said so.
+ *   <li>If a {@code removeWatches} with {@code local = true} is lost with the connection, the client does not report
+ *       that loss. The application may send such a request on a handle that it shares with this library. So the
+ *       connection also counts as lost if a request was lost with it and no event follows, or if the next connection is
+ *       reported without a loss before it.
+ *   <li>With Netty, which TLS needs, a watch event may be read after its connection was lost. The client then does not
+ *       report the next connection. So if the handle claims to be connected but no event has said so, this library
+ *       sends a request to the server.
  * </ul>
  *
  * <p>Confined to the engine thread.
  */
 public final class HandleStates {
-    /** The event usually follows within microseconds. */
+    /** How long to wait for the event that reports a loss. It usually follows within microseconds. */
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
-    private static final Duration PAUSE = Duration.ofSeconds(2); // between two looks for a connection
+    private static final Duration PAUSE = Duration.ofSeconds(2); // between two checks for a connection
 
-    private final Consumer<State> told; // told every change
+    private final Consumer<State> told; // receives every change
     private final EngineScheduler scheduler;
     private Runnable whenConnected = () -> {};
     private Runnable whileDisconnected = () -> {};
     private State last = State.CONNECTING;
-    private @Nullable Timer doubt; // until a loss counts, or until the next look
+    private @Nullable Timer doubt; // fires when an unreported loss counts, or for the next check
 
     public HandleStates(Consumer<State> told, EngineScheduler scheduler) {
         this.told = told;
@@ -56,7 +56,7 @@ public final class HandleStates {
         return last;
     }
 
-    /** Sets a task that runs on each new connection, after the connection was reported. */
+    /** Sets a task that runs on each new connection that accepts writes, after the connection was reported. */
     void whenConnected(Runnable task) {
         whenConnected = task;
     }
@@ -67,10 +67,10 @@ public final class HandleStates {
     }
 
     /**
-     * The state that an event reports; empty if it changes nothing. If the client {@code logsIn} by SASL, a
-     * connection counts only once the login on it has succeeded. Until then ZooKeeper's client holds requests back,
-     * and if it cannot begin the login, it sends them without an identity. The event is null for a login that the
-     * client could not even prepare.
+     * Returns the state that an event reports, or empty if the event changes nothing. If the client {@code logsIn} by
+     * SASL, a connection counts only once the login on it has succeeded. Until then ZooKeeper's client holds requests
+     * back; if it cannot begin the login, it sends them without an identity. The event is null if the client could not
+     * even prepare the login.
      */
     static Optional<State> of(@Nullable KeeperState event, boolean logsIn) {
         if (event == null) {
@@ -84,12 +84,12 @@ public final class HandleStates {
             case Expired -> Optional.of(State.EXPIRED);
             case Closed -> Optional.of(State.CLOSED);
             case AuthFailed -> Optional.of(State.AUTH_FAILED);
-            default -> Optional.empty(); // two that ZooKeeper does not send any more
+            default -> Optional.empty(); // two deprecated states that ZooKeeper no longer sends
         };
     }
 
     /**
-     * A session event has come. ZooKeeper's client reports each connection once, so a second report means that a loss
+     * Handles a session event. ZooKeeper's client reports each connection once, so a second report means that a loss
      * between the two was dropped.
      */
     void onEvent(State state) {
@@ -99,7 +99,10 @@ public final class HandleStates {
         become(state);
     }
 
-    /** A request was lost with the connection. If no event reports the loss soon, it counts without one. */
+    /**
+     * Records that a request was lost with the connection. If no event reports the loss soon, the connection counts as
+     * lost without one.
+     */
     void onLoss() {
         if (hasConnection() && doubt == null) {
             doubt = scheduler.schedule(PATIENCE, () -> become(State.DISCONNECTED));
@@ -107,7 +110,7 @@ public final class HandleStates {
     }
 
     /**
-     * The server has answered on a connection that no event has reported. {@code state} is the kind of that
+     * Records that the server answered on a connection that no event has reported. {@code state} is the state of that
      * connection.
      */
     void onContact(State state) {
@@ -120,7 +123,7 @@ public final class HandleStates {
         return last == State.CONNECTED || last == State.READ_ONLY;
     }
 
-    /** Takes on a state and reports it. No state follows a final one. */
+    /** Enters a state and reports it. Does nothing after a final state. */
     void become(State state) {
         if (last.isFinal()) {
             return;

@@ -14,9 +14,9 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The watches that this library has on one handle. The handle may outlive the client, and it keeps every watch that
- * has not fired. So when the client is closed, it may leave only stubs there that refer to nothing. A consumer has
- * one watch, on one node and of one kind; it takes two consumers to watch a node in both ways. Thread-safe.
+ * The watches that this library has on one handle. The handle may outlive the client, and it keeps every watch that has
+ * not fired. So a closed client must leave nothing there but stubs that refer to nothing. A consumer has one watch, on
+ * one node and of one kind; watching a node in both ways takes two consumers. Thread-safe.
  */
 final class HandleWatches {
     private final Consumer<Runnable> delivery; // runs a task on the engine thread
@@ -27,18 +27,17 @@ final class HandleWatches {
     }
 
     /**
-     * The watch that feeds the consumer. A consumer always gets the same object, because the handle tells watches
-     * apart by equality. {@code mayStayForEver} says that nothing may ever fire the watch, as the node is never
-     * deleted.
+     * Returns the watch that notifies the consumer. While that watch is pending, the consumer gets the same object
+     * again, because the handle compares watches by equality. {@code mayStayForEver} says that the watch may never
+     * fire, because the node is never deleted.
      */
     Watcher feeding(Consumer<NodeEvent> consumer, boolean mayStayForEver) {
         return pending.computeIfAbsent(
                 consumer,
                 key -> new Stub(mayStayForEver, event -> {
-                    // If somebody has removed all watches of the handle, the consumer must look again, as after a
-                    // change.
-                    if (event.getType() != EventType.None) { // session events go another way
-                        pending.remove(consumer); // the watch is spent
+                    // If somebody removed all watches of the handle, the consumer must read again, as after a change.
+                    if (event.getType() != EventType.None) { // session events are handled elsewhere
+                        pending.remove(consumer); // the watch has fired
                         NodeEvent told =
                                 event.getType() == EventType.NodeDeleted ? NodeEvent.DELETED : NodeEvent.CHANGED;
                         delivery.accept(() -> consumer.accept(told));
@@ -47,8 +46,8 @@ final class HandleWatches {
     }
 
     /**
-     * Silences the watch of a consumer and returns it, so that the caller can take it off the handle; null if it has
-     * fired.
+     * Silences the pending watch of a consumer and returns it, so that the caller can remove it from the handle.
+     * Returns null if the watch has fired.
      */
     @Nullable
     Stub dropped(Consumer<NodeEvent> consumer) {
@@ -60,8 +59,8 @@ final class HandleWatches {
     }
 
     /**
-     * Wraps the reply to a read that sets a watch, so that a watch that was not set is forgotten. If the answer is
-     * lost, the watch may be set: the caller reads again with the same watch, or drops it.
+     * Wraps the reply to a read that sets a watch, to forget the watch if the server did not set it. If the answer is
+     * lost, the watch may have been set: the caller reads again with the same watch, or drops it.
      */
     <T> Consumer<Answer<T>> noting(Consumer<NodeEvent> consumer, Consumer<Answer<T>> reply) {
         return answer -> {
@@ -72,15 +71,15 @@ final class HandleWatches {
         };
     }
 
-    /** Silences all watches, since the client is done with the handle. */
+    /** Silences all watches. Called when the client no longer uses the handle. */
     void clear() {
         pending.values().forEach(Stub::silence);
         pending.clear();
     }
 
     /**
-     * The object that the handle keeps, perhaps for longer than the client lives. It refers to nothing once it is
-     * silenced.
+     * The watcher that is registered with the handle, which may keep it longer than the client exists. Once silenced,
+     * it refers to nothing.
      */
     static final class Stub implements Watcher {
         final boolean mayStayForEver;

@@ -8,9 +8,9 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import org.jspecify.annotations.Nullable;
 
-/** The reason why a client has no session, in the words of errors and of the log. */
+/** The reason why a client has no session, as worded in errors and in the log. */
 public record Obstacle(String text, Kind kind, @Nullable Throwable cause) {
-    /** Whether requests fail because of an obstacle, or wait. */
+    /** Whether an obstacle makes requests fail or wait. */
     public enum Kind {
         /**
          * The client cannot have the identity that it was given. Requests fail, and the client keeps trying to get
@@ -30,12 +30,12 @@ public record Obstacle(String text, Kind kind, @Nullable Throwable cause) {
         return new Obstacle(text, Kind.IDENTITY, cause);
     }
 
-    /** Whether waiting would be in vain, as nothing that this client does by itself can remove the obstacle. */
+    /** Whether waiting is pointless, because this client cannot remove the obstacle by itself. */
     public boolean isForGood() {
         return kind != Kind.TEMPORARY;
     }
 
-    /** The error for the application. {@code consequence} ends the message. */
+    /** Returns the error for the application. Its message ends with {@code consequence}. */
     public LockException error(String consequence) {
         String message = text + consequence;
         return kind == Kind.IDENTITY

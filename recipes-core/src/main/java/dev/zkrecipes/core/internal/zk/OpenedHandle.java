@@ -22,15 +22,16 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
-/** Opens handles that belong to this library, and closes them. */
+/** Opens and closes the handles that belong to this library. */
 public final class OpenedHandle {
     private static final long LONGEST_PAUSE_OF_THE_CLIENT_MILLIS = 2_000; // in its close()
 
     private OpenedHandle() {}
 
     /**
-     * Opens a handle on the engine thread; returns before it is connected. Throws a {@link LockConnectionException}
-     * if ZooKeeper's client cannot be made, for example because of its configuration or a missing class.
+     * Opens a handle, and returns before it is connected. Call only on the engine thread. Throws a
+     * {@link LockConnectionException} if ZooKeeper's client cannot be created, for example because of its configuration
+     * or a missing class.
      */
     public static ZooKeeperOperations open(
             HandleKind.Opened servers, ClientSettings settings, EngineScheduler scheduler, Consumer<State> told) {
@@ -58,8 +59,8 @@ public final class OpenedHandle {
                     config == null ? new ZKClientConfig() : config);
             opened.set(handle);
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            // When a handle ends, other threads of ZooKeeper's answer its requests. Those have more to do, so only the
-            // event thread runs tasks of the engine.
+            // When a handle ends, other threads of ZooKeeper's client complete its requests. These threads have other
+            // work to do, so only the event thread runs engine tasks.
             return new HandleOperations(handle, states, scheduler, Blocking::isEventThread, true, () -> close(handle));
         } catch (IOException | RuntimeException | LinkageError e) {
             throw new LockConnectionException(
@@ -67,7 +68,7 @@ public final class OpenedHandle {
         }
     }
 
-    /** Judges an exception of {@link #open}: a missing class stays missing, everything else may pass. */
+    /** Classifies an exception thrown by {@link #open}: a missing class is permanent, everything else may pass. */
     public static Obstacle obstacle(RuntimeException thrown) {
         boolean lacksClass = Throwables.getCausalChain(thrown).stream()
                 .anyMatch(each -> each instanceof LinkageError || each instanceof ClassNotFoundException);
@@ -81,8 +82,8 @@ public final class OpenedHandle {
 
     /**
      * Closes a handle, and waits for the server no longer than ZooKeeper's client itself usually does. If one of its
-     * threads has died, {@code ZooKeeper.close()} would wait forever. The engine and its timers may have ended by
-     * now, so a second thread interrupts the one that closes.
+     * threads has died, {@code ZooKeeper.close()} would wait forever. The engine and its timers may have ended by now,
+     * so a second thread interrupts the closing one.
      */
     private static void close(ZooKeeper handle) {
         Thread closing = Thread.currentThread();

@@ -15,25 +15,28 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * How large a packet may be. A client drops the connection if an answer exceeds its limit, and a server drops it if a
- * request does. Each side has its own {@code jute.maxbuffer}; operators are meant to set all of them to the same
- * value. Requests are measured before they are sent, because a request that is too large costs the connection and
- * everything under way on it.
+ * The maximum size of a packet. A client drops the connection if an answer exceeds its limit, and a server drops it if
+ * a request does. Each side has its own {@code jute.maxbuffer}; operators are meant to set all of them to the same
+ * value. Requests are measured before they are sent, because a request that is too large breaks the connection, and all
+ * requests in flight are lost with it.
  */
 public final class PacketLimit {
     public static final int DEFAULT = ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT;
 
     private static final int REQUEST_HEADER = 8; // the number and the type of the request
 
-    /** The bytes before each operation of a {@code multi}, and after the last one: type, end mark and error code. */
+    /**
+     * The size in bytes of the header before each operation of a {@code multi} and after the last one: type, end mark
+     * and error code.
+     */
     private static final int OPERATION_HEADER = 9;
 
-    /** The bytes of a {@code multi} without any operation. */
+    /** The size in bytes of a {@code multi} without operations. */
     public static final int AROUND_OPERATIONS = REQUEST_HEADER + OPERATION_HEADER;
 
     private PacketLimit() {}
 
-    /** The limit of the client on a handle, in bytes. */
+    /** Returns the packet limit of the client behind these operations, in bytes. */
     public static int of(ZooKeeperOperations operations) {
         return operations
                 .handle()
@@ -41,12 +44,17 @@ public final class PacketLimit {
                 .orElse(DEFAULT);
     }
 
-    /** The bytes of one create in a {@code multi}: flags, path, data, and an ACL whose entries take {@code rights}. */
+    /**
+     * Returns the size in bytes of one create in a {@code multi}. {@code rights} is the size of the entries of its ACL.
+     */
     public static long sizeOfCreate(String path, byte[] data, long rights) {
         return OPERATION_HEADER + 4L * Integer.BYTES + Utf8.encodedLength(path) + data.length + rights;
     }
 
-    /** The bytes of a {@code multi} on the wire, without the chroot that the client puts in front of each path. */
+    /**
+     * Returns the size in bytes of a {@code multi} on the wire, without the chroot that the client prepends to each
+     * path.
+     */
     public static int sizeOf(List<Op> operations) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try {

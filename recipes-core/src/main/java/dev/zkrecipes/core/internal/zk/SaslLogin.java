@@ -33,8 +33,8 @@ import org.ietf.jgss.Oid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tries the SASL login of a client in advance. ZooKeeper's client only logs the failure of a login, and then connects
- * without an identity: nodes that it creates may be open to the world. So before a handle is opened, the login must
+ * Tries the SASL login of a client in advance. ZooKeeper's client only logs the failure of a login and then connects
+ * without an identity: the nodes that it creates may be open to the world. So before a handle is opened, the login must
  * succeed here. With Kerberos, the KDC must also know one of the servers. {@link HandleStates} makes sure that a
  * connection is not used before its own login has succeeded.
  *
@@ -57,7 +57,7 @@ public final class SaslLogin {
         this.section = this.config.getProperty(SECTION, ZKClientConfig.LOGIN_CONTEXT_NAME_KEY_DEFAULT);
     }
 
-    /** Whether the user has set anything that has a meaning only with a login. */
+    /** Whether the user requests a login, that is, has set anything that has a meaning only with one. */
     public boolean isWanted() {
         return config.isSaslClientEnabled()
                 && (config.getJaasConfKey() != null
@@ -70,9 +70,7 @@ public final class SaslLogin {
                         || hasSection());
     }
 
-    /**
-     * Whether a connected handle of the application's should have an identity, by its settings, but works without it.
-     */
+    /** Whether a connected handle of the application should have an identity according to its settings but has none. */
     static boolean isMissing(ZooKeeper handle) {
         ZooKeeperSaslClient login = handle.getSaslClient();
         return (login == null || login.isFailed()) && new SaslLogin(handle.getClientConfig(), List.of()).isWanted();
@@ -91,7 +89,8 @@ public final class SaslLogin {
     }
 
     /**
-     * Logs in and out again; empty if that works. Blocks for as long as the login modules do, which may be minutes.
+     * Logs in and out again. Returns the obstacle if that fails, otherwise empty. Blocks for as long as the login
+     * modules do, which may be minutes.
      */
     public Optional<Obstacle> trouble() {
         AppConfigurationEntry[] entries;
@@ -107,8 +106,8 @@ public final class SaslLogin {
                     null);
         }
         try {
-            // A login module that asks for a name or a password gets no answer, as with ZooKeeper's client: nobody is
-            // there to type it.
+            // A login module that requests a name or a password gets no answer, as with ZooKeeper's client: there is no
+            // user to type it.
             LoginContext context = new LoginContext(section, callbacks -> {});
             context.login();
             try {
@@ -126,7 +125,9 @@ public final class SaslLogin {
         return file == null ? "" : " " + Printable.of(file);
     }
 
-    /** Adds what to check to the reason of a failed login. If a keytab cannot be read, the advice names it. */
+    /**
+     * Returns the reason of a failed login, followed by what to check. If a keytab cannot be read, the advice names it.
+     */
     private String explain(Throwable failure, AppConfigurationEntry[] entries) {
         String advice = Stream.of(entries)
                 .flatMap(entry -> Stream.ofNullable(entry.getOptions().get("keyTab")))
@@ -147,8 +148,8 @@ public final class SaslLogin {
     }
 
     /**
-     * Asks the KDC for a ticket for each server; empty as soon as it gives one. If only some servers are unknown to
-     * the KDC, that is no trouble, because the client may connect to another one.
+     * Requests a ticket for each server from the KDC, and returns empty as soon as the KDC issues one. It is no
+     * obstacle if the KDC knows only some of the servers, because the client may connect to those.
      */
     private Optional<Obstacle> serviceTrouble(Subject user) {
         Optional<Obstacle> last = Optional.empty();
@@ -178,7 +179,7 @@ public final class SaslLogin {
         return last;
     }
 
-    /** The Kerberos principal of a server, composed in the same way as ZooKeeper's client does. */
+    /** Returns the Kerberos principal of a server, composed as ZooKeeper's client does. */
     private String principal(HostAndPort server) throws UnknownHostException {
         String given = config.getProperty(ZKClientConfig.ZOOKEEPER_SERVER_PRINCIPAL);
         if (given != null) {
@@ -197,7 +198,7 @@ public final class SaslLogin {
                 + "/" + host;
     }
 
-    @SuppressWarnings("removal") // its successor came with JDK 18
+    @SuppressWarnings("removal") // its successor was added in JDK 18
     private static void askForTicket(Subject user, String principal) throws GSSException {
         PrivilegedExceptionAction<byte[]> ask = () -> {
             GSSManager manager = GSSManager.getInstance();

@@ -51,8 +51,8 @@ public final class TlsSettings {
     }
 
     /**
-     * The message of an error, followed by that of its root cause unless it repeats it. Often only the root cause
-     * names the file that is missing.
+     * Returns the message of an error, followed by its root cause unless the message contains that already. Often only
+     * the root cause names the missing file.
      */
     public static String reason(Throwable error) {
         Throwable root = Throwables.getRootCause(error);

@@ -17,8 +17,8 @@ import org.apache.zookeeper.ZooKeeper;
 
 /**
  * Follows the states of a handle that belongs to the application. The default watcher of that handle belongs to the
- * application, too, so this library cannot hear session events there. But ZooKeeper reports session events to every
- * pending watch as well. So an exists-watch on a private path that never exists hears them for us.
+ * application, too, so this library does not receive session events there. But ZooKeeper also reports session events to
+ * every pending watch. So an exists-watch on a private path that never exists receives them instead.
  *
  * <p>Its methods run on the engine thread, except for {@link #onEvent}, which runs on the event thread of the handle.
  */
@@ -28,9 +28,9 @@ public final class WrappedHandle {
     private final ZooKeeper handle;
     private final EngineScheduler scheduler;
     private final HandleStates states;
-    private final String path; // of the watch; never exists
-    private final HandleWatches.Stub ear = new HandleWatches.Stub(true, this::onEvent); // hears session events
-    private Runnable onEnd = () -> {}; // releases what the handle refers to
+    private final String path; // the watched path, which never exists
+    private final HandleWatches.Stub ear = new HandleWatches.Stub(true, this::onEvent); // receives session events
+    private Runnable onEnd = () -> {}; // runs when the session has ended
     private volatile boolean stopped; // the client has ended
 
     private WrappedHandle(ZooKeeper handle, EngineScheduler scheduler, HandleStates states) {
@@ -41,26 +41,26 @@ public final class WrappedHandle {
     }
 
     /**
-     * Begins to work on the application's handle. It is usable at once if it is connected and has the identity that
-     * it should have.
+     * Starts to use the application's handle. The initial state is CONNECTED if the handle is connected and has the
+     * identity that its settings require.
      */
     public static ZooKeeperOperations open(ZooKeeper handle, EngineScheduler scheduler, Consumer<State> told) {
         HandleStates states = new HandleStates(told, scheduler);
         WrappedHandle listener = new WrappedHandle(handle, scheduler, states);
         listener.listen();
-        // The state is read after the request for the watch was sent: if the connection is lost now, the answer to
-        // that request tells.
+        // The state is read after the request for the watch was sent: if the connection is lost from then on, the
+        // answer to that request shows it.
         boolean isUsable = handle.getState() == ZooKeeper.States.CONNECTED && !SaslLogin.isMissing(handle);
         State now = isUsable ? State.CONNECTED : State.CONNECTING;
-        // The event thread of this handle is the application's, too. It hands over what it brings, and runs nothing
-        // for the engine.
+        // The event thread of this handle belongs to the application, too. It hands over what it delivers, and runs no
+        // engine tasks.
         HandleOperations operations =
                 new HandleOperations(handle, states.foundIn(now), scheduler, () -> false, false, listener::stop);
-        listener.onEnd = operations::close; // the application may keep the handle though its session has ended
+        listener.onEnd = operations::close; // the application may keep the handle although its session has ended
         return operations;
     }
 
-    /** Sets the watch. Its answer also tells the state of the handle at that time. */
+    /** Sets the watch. The answer also shows the state of the handle at that time. */
     private void listen() {
         if (!stopped) {
             handle.exists(
@@ -72,8 +72,8 @@ public final class WrappedHandle {
         stopped = true;
         ear.silence();
         if (handle.getState().isAlive()) {
-            // If this request is lost with the connection, the silent watch stays. With "local = true" the watch
-            // would go for certain, but ZooKeeper's client would hide the loss of the connection from the
+            // If this request is lost with the connection, the silent watch stays. With "local = true" the watch would
+            // be removed for certain, but ZooKeeper's client would hide the loss of the connection from the
             // application.
             handle.removeAllWatches(path, Watcher.WatcherType.Any, false, (rc, asked, ctx) -> {}, null);
         }
@@ -103,7 +103,9 @@ public final class WrappedHandle {
         }
     }
 
-    /** Hears session events. Somebody may create the private path all the same, which uses up the watch. */
+    /**
+     * Receives session events. If somebody creates the private path after all, the watch has fired and is set again.
+     */
     private void onEvent(WatchedEvent event) {
         if (event.getType() == Watcher.Event.EventType.None) {
             scheduler.handOver(() -> HandleStates.of(event.getState(), false).ifPresent(this::onState));
@@ -112,7 +114,7 @@ public final class WrappedHandle {
         }
     }
 
-    /** Reports a state, and lets go of the handle once its session has ended. */
+    /** Reports a state, and releases the handle once its session has ended. */
     private void onState(State state) {
         states.onEvent(state);
         if (state.isFinal()) {

@@ -14,8 +14,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Composes the errors for the application when ZooKeeper refuses a request, or when the engine fails in one. Each
- * message names the lock, what was attempted, and what to do.
+ * Creates the errors that the application gets when ZooKeeper refuses a request, or when the engine fails during one.
+ * Each message names the lock, what was attempted, and what to do.
  */
 public final class ZooKeeperErrors {
     public static final String CREDENTIALS_REFUSED =
@@ -29,14 +29,14 @@ public final class ZooKeeperErrors {
 
     private ZooKeeperErrors() {}
 
-    /** The error when a server does not accept the credentials of this client. */
+    /** Returns the error for credentials that a server does not accept. */
     public static LockAccessException credentialsRefused(String consequence) {
         return new LockAccessException(CREDENTIALS_REFUSED + ": " + consequence);
     }
 
     /**
-     * The error for an answer that is a refusal. {@code what} names the attempt as in "create the path /a". The value
-     * of the answer tells how large the node is if the answer was too large.
+     * Returns the error for a refused request. {@code what} names the attempt, as in "create the path /a". If the
+     * request or its answer was too large, the value of the answer tells the size of the node where it is known.
      */
     public static LockException of(String lockPath, String what, Answer<?> answer) {
         Code code = answer.code();
@@ -69,7 +69,7 @@ public final class ZooKeeperErrors {
                 "a node on the path is ephemeral and can have no children, choose another path";
             case NOTREADONLY -> "the server is read-only, use a handle that was opened with canBeReadOnly = false";
             case QUOTAEXCEEDED -> "a quota on the path is exceeded, raise it";
-            case UNIMPLEMENTED -> // reads in a multi, for example, came with 3.6
+            case UNIMPLEMENTED -> // reads in a multi, for example, were added in 3.6
                 "the server does not know that request, so it is older than 3.6, the oldest that this library works"
                         + " with: upgrade all servers, then make a new client";
             case EPHEMERALONLOCALSESSION ->
@@ -83,8 +83,8 @@ public final class ZooKeeperErrors {
     }
 
     /**
-     * The error for an exception during a request. An exception of this library says already what is wrong, which may
-     * be the driver; anything else is a bug in the engine.
+     * Returns the error for an exception thrown during a request. An exception of this library already says what is
+     * wrong, for example that the driver failed. Anything else is a bug in the engine.
      */
     public static LockException ofEngine(String subject, Throwable thrown) {
         return thrown instanceof LockException known
@@ -93,7 +93,7 @@ public final class ZooKeeperErrors {
                         "the lock engine failed on " + subject + " (" + thrown + "); please report this", thrown);
     }
 
-    /** How much there is to read, if that is known; empty otherwise. */
+    /** Describes the size of the node, if it is known; otherwise empty. */
     private static String size(@Nullable Object known) {
         if (known instanceof Children children) {
             return ": there are " + children.stat().getNumChildren() + " children";

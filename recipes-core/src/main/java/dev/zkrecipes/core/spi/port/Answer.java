@@ -8,12 +8,12 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of one request to ZooKeeper.
+ * The outcome of one request to ZooKeeper.
  *
  * @param <T> what a success carries
  * @param code ZooKeeper's result code
- * @param valueOrNull what the server said; set if the code is OK, and for a {@code multi} that failed, where it tells
- *     which operation did
+ * @param valueOrNull the server's response; set if the code is OK, and for a failed {@code multi}, where it shows which
+ *     operation failed
  */
 public record Answer<T>(Code code, @Nullable T valueOrNull) {
 
@@ -21,7 +21,7 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
      * {@return a success}
      *
      * @param <T> what it carries
-     * @param value what the server said
+     * @param value the response of the server
      */
     public static <T> Answer<T> ok(T value) {
         return new Answer<>(Code.OK, Objects.requireNonNull(value, "value"));
@@ -38,7 +38,7 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
     }
 
     /**
-     * Reads the number that ZooKeeper tells.
+     * Converts a result number of ZooKeeper's into a code.
      *
      * @param rc the number
      * @return the code; SYSTEMERROR for one that this version of the client does not know, and AUTHFAILED for
@@ -59,7 +59,7 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
     }
 
     /**
-     * {@return what the server said}
+     * {@return the response of the server}
      *
      * @throws IllegalStateException if there is none
      */
@@ -72,9 +72,9 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
     }
 
     /**
-     * {@return whether the request may or may not have been applied and is worth repeating once there is a connection
-     * again, or will get the same answer from the next server} So it is after losses of the connection or session,
-     * time-outs and throttling.
+     * {@return whether the outcome is unsettled: the request may or may not have been applied, and is worth repeating
+     * once there is a connection again, or will get the same answer from the next server} This is the case after losses
+     * of the connection or session, time-outs and throttling.
      */
     public boolean isUnsettled() {
         return switch (code) {
@@ -82,7 +82,7 @@ public record Answer<T>(Code code, @Nullable T valueOrNull) {
                     OPERATIONTIMEOUT,
                     REQUESTTIMEOUT,
                     SESSIONEXPIRED,
-                    UNKNOWNSESSION, // of a server that has just ended it, which closes the connection
+                    UNKNOWNSESSION, // from a server that has just expired it and closes the connection
                     SESSIONMOVED,
                     THROTTLEDOP -> true;
             default -> false;

@@ -10,17 +10,17 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * Port: the engine's tasks, its clock and its randomness. One task runs at a time, and everything that the engine knows
- * is used by its tasks alone, so it needs no locks. In what follows, the engine thread is the thread that runs a task.
- * A test puts a simulated clock here and runs the tasks itself; since the engine asks nobody else for time, threads or
- * random numbers, the same answers make it do the same again.
+ * Port: the engine's tasks, its clock and its randomness. One task runs at a time, and only tasks use the engine's
+ * state, so it needs no locks. In what follows, the engine thread is the thread that runs a task. A test supplies a
+ * simulated clock and runs the tasks itself. Since the engine has no other source of time, threads or random numbers,
+ * the same answers reproduce the same behaviour.
  */
 public interface EngineScheduler {
 
-    /** A task that was scheduled and can be called off. */
+    /** A scheduled task that can be cancelled. */
     @FunctionalInterface
     interface Timer {
-        /** Calls the task off; has no effect once it has begun. */
+        /** Cancels the task; has no effect once it has begun. */
         void cancel();
     }
 
@@ -31,8 +31,8 @@ public interface EngineScheduler {
     Instant wallClock();
 
     /**
-     * Runs a task as soon as possible, in the order in which tasks are given by one thread. The calling thread may run
-     * it, and some that were given before. After {@link #close()} the task is dropped.
+     * Runs a task as soon as possible. Tasks submitted by one thread run in order. The calling thread may run the task,
+     * and some that were submitted before. After {@link #close()} the task is dropped.
      *
      * @param task must not block
      */
@@ -52,7 +52,7 @@ public interface EngineScheduler {
      *
      * @param delay how long to wait
      * @param task must not block
-     * @return calls the task off
+     * @return cancels the task
      */
     Timer schedule(Duration delay, Runnable task);
 
@@ -64,20 +64,20 @@ public interface EngineScheduler {
     void executeBlocking(Runnable task);
 
     /**
-     * Lets a thread of the application wait for the engine. The thread must not run anything else meanwhile, as {@link
-     * CompletableFuture#get()} does on a thread of a {@link java.util.concurrent.ForkJoinPool}: a task that the thread
-     * has forked would run in the middle of what waits here. Never called on the engine thread.
+     * Lets a thread of the application wait for the engine. The thread must not run anything else meanwhile, as
+     * {@link CompletableFuture#get()} does on a thread of a {@link java.util.concurrent.ForkJoinPool}: a task that the
+     * thread has forked would run in the middle of the code that waits here. Never called on the engine thread.
      *
-     * @param future what to wait for, however it ends
+     * @param future what to wait for, with whatever outcome
      * @param timeout the longest wait, not negative
-     * @return whether it has ended
+     * @return whether the future has completed
      * @throws InterruptedException if the thread is interrupted before it has
      */
     boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException;
 
     /**
-     * {@return a source that any thread may use, for ids that no other process may ever have and for the jitter of
-     * pauses}
+     * {@return a source of random numbers that any thread may use, for ids that no other process may ever have and for
+     * the jitter of pauses}
      */
     RandomGenerator random();
 
@@ -85,14 +85,14 @@ public interface EngineScheduler {
     boolean isEngineThread();
 
     /**
-     * Sets who is told when a task throws. What the engine knows may be wrong then, so it must not go on: the tasks
-     * that were given before are dropped, and so is what any thread gives later but the one on which this is told. A
-     * scheduler of a test may let the exception out instead.
+     * Sets the handler to be called when a task throws. The engine's state may be inconsistent then, so it must not
+     * continue: pending tasks are dropped, and so are later ones, except those that the handler's thread submits. A
+     * test's scheduler may propagate the exception instead.
      *
-     * @param told has to end everything; told again if it throws, a little later
+     * @param told has to end everything; called again a little later if it throws
      */
     default void onFailure(Consumer<Throwable> told) {}
 
-    /** Ends after the tasks that were given so far. */
+    /** Ends after the tasks that were submitted so far. */
     void close();
 }

@@ -8,14 +8,14 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import java.util.Objects;
 
-/** Puts other implementations behind the engine's two ports, such as a simulated server and clock. */
+/** Supplies other implementations of the engine's two ports, such as a simulated server and clock. */
 public final class Ports {
     private Ports() {}
 
     /**
-     * Starts a client on two ports. All its callbacks, those of losses too, run on the {@linkplain
-     * ZooKeeperClientBuilder#callbackExecutor callback executor}, if one is set: a simulation has no threads but its
-     * own.
+     * Returns a builder of a client on two ports. All its callbacks, including those for losses, run on the
+     * {@linkplain ZooKeeperClientBuilder#callbackExecutor callback executor}, if one is set: a simulation has no
+     * threads but its own.
      *
      * @param factory opens one session per call
      * @param scheduler the engine's thread and clock; closed with the client

@@ -14,13 +14,13 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Port: what the engine asks of ZooKeeper, on one handle, that is in one session.
+ * Port: what the engine requests from ZooKeeper on one handle, that is, in one session.
  *
  * <p>Requests are sent in the order of the calls. Calls come from the engine thread and return at once. Answers, watch
  * events and changes of state are delivered on the engine thread in the order in which the server sent them, each
- * answer exactly once, until {@link #close} is called; after that they may be missing. A request that is made while
- * there is no connection is sent with the next one or answered with a loss of the connection. What a call throws counts
- * as the answer to its request.
+ * answer exactly once, until {@link #close} is called; after that they may be missing. A request made while there is no
+ * connection is sent on the next one or answered with a loss of the connection. What a call throws counts as the answer
+ * to the request.
  */
 public interface ZooKeeperOperations {
 
@@ -30,20 +30,20 @@ public interface ZooKeeperOperations {
         /**
          * Opens a session and returns at once.
          *
-         * @param states told every change of state on the engine thread, in order, beginning with the first after
+         * @param states receives every change of state on the engine thread, in order, beginning with the first after
          *     CONNECTING
          * @return the operations of the new session
          */
         ZooKeeperOperations open(Consumer<State> states);
     }
 
-    /** How the session stands. */
+    /** The state of the session. */
     enum State {
         /** Not connected yet. */
         CONNECTING,
         /** Connected to a server that accepts writes. */
         CONNECTED,
-        /** Connected to a server that does not. */
+        /** Connected to a read-only server. */
         READ_ONLY,
         /** The connection is lost. */
         DISCONNECTED,
@@ -60,16 +60,16 @@ public interface ZooKeeperOperations {
         }
     }
 
-    /** What a watch tells. */
+    /** What a watch reports. */
     enum NodeEvent {
-        /** The node is gone. */
+        /** The node was deleted. */
         DELETED,
-        /** Something else spent the watch: a change of what it watches, or somebody removed it. */
+        /** The watch fired for another reason: what it watches has changed, or somebody removed the watch. */
         CHANGED
     }
 
     /**
-     * A node that was made.
+     * A created node.
      *
      * @param path its whole path, with the sequence number
      * @param stat its metadata at creation
@@ -102,8 +102,8 @@ public interface ZooKeeperOperations {
     record Access(List<ACL> acl, Stat stat) {}
 
     /**
-     * {@return how the session stood when it was opened, after which the changes are reported: CONNECTED for the handle
-     * of somebody else that was connected already}
+     * {@return the state of the session when it was opened, after which the changes are reported: CONNECTED for a
+     * handle of somebody else that was already connected}
      */
     State initialState();
 
@@ -122,7 +122,7 @@ public interface ZooKeeperOperations {
      * @param prefix the path without the sequence number
      * @param data the node's data
      * @param acl the node's ACL
-     * @param reply told the answer
+     * @param reply receives the answer
      */
     void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply);
 
@@ -131,7 +131,7 @@ public interface ZooKeeperOperations {
      *
      * @param path its path
      * @param acl its ACL
-     * @param reply told the path
+     * @param reply receives the path
      */
     void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply);
 
@@ -139,7 +139,7 @@ public interface ZooKeeperOperations {
      * Lists children, without a watch.
      *
      * @param path the parent
-     * @param reply told the answer
+     * @param reply receives the answer
      */
     void children(String path, Consumer<Answer<Children>> reply);
 
@@ -147,7 +147,7 @@ public interface ZooKeeperOperations {
      * Reads a node, without a watch.
      *
      * @param path its path
-     * @param reply told the answer
+     * @param reply receives the answer
      */
     void read(String path, Consumer<Answer<Content>> reply);
 
@@ -155,35 +155,37 @@ public interface ZooKeeperOperations {
      * Reads the ACL of a node.
      *
      * @param path its path
-     * @param reply told the answer; a client without ADMIN rights on the node is not told digests
+     * @param reply receives the answer, without digests if the client has no ADMIN right on the node
      */
     void acl(String path, Consumer<Answer<Access>> reply);
 
     /**
-     * Reads a node and, if it exists, sets a one-shot watch on it, which tells of changes of its data and of its
+     * Reads a node and, if it exists, sets a one-shot watch on it, which fires on a change of its data and on its
      * deletion.
      *
      * @param path its path
-     * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
-     * @param reply told the answer
+     * @param watch receives the one event; the same object identifies the watch to {@link #dropWatch}
+     * @param reply receives the answer
      */
     void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply);
 
     /**
-     * Lists the children of a node and, if it exists, sets a one-shot watch on it, which tells of its deletion and of
-     * each child that comes or goes, and nothing of its data: of a node that cannot have children only the deletion.
+     * Lists the children of a node and, if it exists, sets a one-shot watch on it, which fires on its deletion and when
+     * a child is created or deleted, but not on a change of its data: on a node that cannot have children only on the
+     * deletion.
      *
      * @param path its path
-     * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
-     * @param reply told the names of the children, in no order
+     * @param watch receives the one event; the same object identifies the watch to {@link #dropWatch}
+     * @param reply receives the names of the children, in no order
      */
     void watchChildren(String path, Consumer<NodeEvent> watch, Consumer<Answer<List<String>>> reply);
 
     /**
-     * Removes the client's side of a watch of either kind; without a connection, as soon as there is one. The watch is
-     * told nothing from this call on, not even that the node is gone. A watch object stands for one watch, on one node
-     * and of one kind, so both kinds on a node need two. The server's side may stay until the node vanishes: ZooKeeper
-     * cannot remove it without removing every other watch of that kind that the handle has on the node.
+     * Removes the client's side of a watch of either kind; without a connection, as soon as there is one. From this
+     * call on, the watch receives nothing, not even the deletion of the node. A watch object stands for one watch, on
+     * one node and of one kind, so both kinds on a node need two objects. The server's side may remain until the node
+     * is deleted: ZooKeeper cannot remove it without removing every other watch of that kind that the handle has on the
+     * node.
      *
      * @param path the watched node
      * @param watch what was given to {@link #readAndWatch} or {@link #watchChildren}
@@ -194,7 +196,7 @@ public interface ZooKeeperOperations {
      * Deletes a node, whatever its version.
      *
      * @param path its path
-     * @param reply told the path
+     * @param reply receives the path
      */
     void delete(String path, Consumer<Answer<String>> reply);
 
@@ -202,12 +204,14 @@ public interface ZooKeeperOperations {
      * Applies all operations or none, as one committed write.
      *
      * @param operations what to do
-     * @param reply told the results; also if it failed, as far as the server said which operation did
+     * @param reply receives the results; also of a failed {@code multi}, as far as the server said which operation
+     *     failed
      */
     void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply);
 
     /**
-     * Closes the session if it is the engine's own, else only forgets it. May block; called off the engine thread.
+     * Closes the session if it is the engine's own, otherwise only forgets it. May block; never called on the engine
+     * thread.
      */
     void close();
 }

@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * The two ports through which the engine reaches ZooKeeper and time. A test kit puts a simulated server and a simulated
- * clock behind them, with {@link dev.zkrecipes.core.spi.port.Ports}; recipes and applications have no use for
+ * The two ports through which the engine accesses ZooKeeper and time. A test kit puts a simulated server and a
+ * simulated clock behind them, with {@link dev.zkrecipes.core.spi.port.Ports}; recipes and applications do not need
  * them.
  */
 @NullMarked
