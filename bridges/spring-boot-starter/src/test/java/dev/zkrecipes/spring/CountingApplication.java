@@ -50,6 +50,7 @@ class CountingApplication {
                 CountingApplication.class,
                 "--spring.main.web-application-type=none",
                 "--spring.main.banner-mode=off",
+                "--spring.docker.compose.enabled=false", // it is on the class path, and asks for a file
                 "--zkrecipes.connect-string=" + arguments[0],
                 "--zkrecipes.session-timeout=15s",
                 "--zkrecipes.close-timeout=60s");

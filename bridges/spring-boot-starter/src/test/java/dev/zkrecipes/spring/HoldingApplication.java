@@ -34,6 +34,7 @@ class HoldingApplication {
                 HoldingApplication.class,
                 "--spring.main.web-application-type=none",
                 "--spring.main.banner-mode=off",
+                "--spring.docker.compose.enabled=false", // it is on the class path, and asks for a file
                 "--zkrecipes.connect-string=" + arguments[0],
                 "--zkrecipes.session-timeout=60s",
                 "--zkrecipes.close-timeout=10m");
