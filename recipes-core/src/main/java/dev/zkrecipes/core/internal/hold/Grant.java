@@ -145,7 +145,12 @@ public final class Grant {
     }
 
     boolean isLost() {
-        return find(Held::isLost) != null;
+        for (Held part : parts) {
+            if (part.isLost()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether a part is already known to be lost. Unlike {@link #isLost} this does not read the clock. */
@@ -154,7 +159,9 @@ public final class Grant {
     }
 
     void requireNotLost() {
-        all().forEach(Held::requireNotLost);
+        for (Held part : parts) {
+            part.requireNotLost();
+        }
     }
 
     /** Returns the fencing tokens by lock path. Throws if a part is lost. */

@@ -14,9 +14,11 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -40,19 +42,22 @@ import org.slf4j.LoggerFactory;
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
+    private static final AtomicReferenceFieldUpdater<LockData, @Nullable LostHolds> LOST =
+            AtomicReferenceFieldUpdater.newUpdater(LockData.class, LostHolds.class, "lost");
 
     final @Nullable Thread owner; // null if no thread owns the holds
     private final boolean isOfNobody;
+    private final LongSupplier clock; // for losses
     private final Consumer<LockData> useless; // called when the record is no longer needed
     private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
-    private final LostHolds lost;
+    private volatile @Nullable LostHolds lost; // null until a hold is lost
     private volatile boolean hasOtherThreads; // whether they may close a hold while its owner re-enters
     private @Nullable Set<String> warnedOf; // locks that users were warned about; confined to the engine thread
 
     private LockData(@Nullable Thread owner, boolean isOfNobody, LongSupplier clock, Consumer<LockData> useless) {
         this.owner = owner;
         this.isOfNobody = isOfNobody;
-        this.lost = new LostHolds(clock);
+        this.clock = clock;
         this.useless = useless;
     }
 
@@ -120,7 +125,10 @@ public final class LockData implements Held.Listener {
         for (String path : over.group().paths()) {
             open.computeIfPresent(path, (same, holds) -> without(over, holds));
         }
-        lost.remove(over);
+        LostHolds noted = lost;
+        if (noted != null) {
+            noted.remove(over);
+        }
         if (open.isEmpty() && mayClose()) { // no other thread may drop it: the owner may be opening a hold
             useless.accept(this);
         }
@@ -156,7 +164,7 @@ public final class LockData implements Held.Listener {
             takeOut(hold); // nobody looks it up here: only its lease can close it
             return;
         }
-        lost.note(hold, false);
+        lost().note(hold, false);
         if (isForgettable()) {
             useless.accept(this);
         }
@@ -173,11 +181,11 @@ public final class LockData implements Held.Listener {
         if (found.isEmpty()) {
             return;
         }
-        if (lost.areForgotten(found)) {
+        if (lost().areForgotten(found)) {
             closeForgotten(found);
             return;
         }
-        found.forEach(hold -> lost.note(hold, true));
+        found.forEach(hold -> lost().note(hold, true));
         Held part = found.get(0).grant().lostOn(path);
         if (part != null) { // always, unless a foreign lock no longer reports the loss
             part.requireNotLost();
@@ -189,7 +197,20 @@ public final class LockData implements Held.Listener {
      * lease would otherwise keep its dead session in memory as long as the record exists.
      */
     public void closeLongLost() {
-        closeForgotten(lost.longLost());
+        LostHolds noted = lost;
+        if (noted != null) {
+            closeForgotten(noted.longLost());
+        }
+    }
+
+    /** Returns the record of the lost holds. Several threads may ask for the first one at once. */
+    private LostHolds lost() {
+        LostHolds noted = lost;
+        if (noted == null) {
+            LOST.compareAndSet(this, null, new LostHolds(clock));
+            noted = Objects.requireNonNull(lost);
+        }
+        return noted;
     }
 
     /** Closes lost holds in place of their owner, with one warning. */
