@@ -131,12 +131,14 @@ public final class Term {
         long begun = engine.nanoTime();
         CompletableFuture<Void> never = new CompletableFuture<>();
         Duration pause = Duration.ZERO; // the first call only throws, if the thread is interrupted or must not wait
+        LeaseState seen;
         do {
             var unused = engine.await(never, pause);
             Duration left = timeout.minusNanos(engine.nanoTime() - begun);
             pause = left.compareTo(LOOK_AGAIN) < 0 ? left : LOOK_AGAIN;
-        } while (state() == LeaseState.SUSPENDED && !pause.isNegative() && !pause.isZero());
-        return isValid();
+            seen = state();
+        } while (seen == LeaseState.SUSPENDED && !pause.isNegative() && !pause.isZero());
+        return seen == LeaseState.HELD; // what was seen, since the connection may be lost again by now
     }
 
     /**
