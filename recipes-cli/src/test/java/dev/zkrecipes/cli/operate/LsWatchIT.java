@@ -81,12 +81,14 @@ class LsWatchIT {
             ls.awaitLine("/locks/x: mutex, 1 holds, 1 waits");
             assertThat(next).isNotDone();
             lease.close();
-            await().atMost(LIMIT)
-                    .until(() -> ls.lines().get(ls.lines().size() - 1).contains("holds")
-                            && ls.lines().stream()
-                                            .filter(line -> line.contains("1 holds, 0 wait"))
-                                            .count()
-                                    >= 2);
+            await().atMost(LIMIT).until(() -> {
+                List<String> lines = ls.lines(); // once: it goes on printing
+                return lines.get(lines.size() - 1).contains("holds")
+                        && lines.stream()
+                                        .filter(line -> line.contains("1 holds, 0 wait"))
+                                        .count()
+                                >= 2;
+            });
             RequestCounts asked = server.requests().minus(before);
             // Each change is one list and one read of the path; each new node one read. The rest is the waiter's.
             assertThat(asked.of(RequestType.GET_DATA)).isLessThanOrEqualTo(6);
