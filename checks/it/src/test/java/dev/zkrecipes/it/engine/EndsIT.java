@@ -141,7 +141,6 @@ class EndsIT extends ServerStage {
                 lastMember.addAll(server.children(path + "-b"));
             }
             proxy.resume();
-            granted.closeAsync();
         });
         awaitNodes(2);
         // A hand-off would pass to it, before the next.
@@ -155,6 +154,8 @@ class EndsIT extends ServerStage {
             proxy.pauseReplies(); // so the client hears that its node is gone when the next one has been granted
         }
         takeOut(way, lease);
+        // Not before: the waiter would be granted while the client is not closed yet.
+        var closed = next.thenCompose(Lease::closeAsync);
         if (way.end == LeaseState.RELEASED) {
             assertThat(lease.state()).as("when it has returned").isEqualTo(LeaseState.RELEASED);
         }
