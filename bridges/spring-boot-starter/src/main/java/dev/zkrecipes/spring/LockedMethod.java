@@ -54,6 +54,7 @@ record LockedMethod(
     private static final DefaultParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
     private static final TemplateParserContext BRACES = new TemplateParserContext("{", "}");
     private static final Pattern VARIABLE = Pattern.compile("#[\\p{L}\\d_$]+");
+    private static final Pattern QUOTED = Pattern.compile("'[^']*'|\"[^\"]*\"");
 
     /** Converts values to text as lock names require, also inside expressions such as {@code #shop + '-' + #day}. */
     private static final TypeConverter TEXTS = new StandardTypeConverter() {
@@ -131,7 +132,7 @@ record LockedMethod(
             String text = part.getExpressionString();
             boolean isFixed = part instanceof LiteralExpression;
             Assert.isTrue(!isFixed || !text.contains("#"), () -> text + " has \"#\" outside braces: write {#id}");
-            VARIABLE.matcher(text.replaceAll("'[^']*'", ""))
+            VARIABLE.matcher(QUOTED.matcher(text).replaceAll(""))
                     .results()
                     .forEach(name -> Assert.isTrue(
                             known.contains(name.group()),

@@ -300,6 +300,9 @@ class LockedMethodTest {
 
         @WithLock("/x/{#a + '-' + #b}")
         abstract void together(Object a, Object b);
+
+        @WithLock("/x/{'#no' + #a}-{\"#none\" + #b}")
+        abstract void withText(Object a, Object b);
     }
 
     private static String path(String method, Object... arguments) throws NoSuchMethodException {
@@ -321,6 +324,11 @@ class LockedMethodTest {
                     .hasMessageStartingWith("@WithLock of Keys." + method + ": {#")
                     .hasMessageContaining("cannot name a lock");
         }
+    }
+
+    @Test
+    void quotedText_namesNoArgument() throws NoSuchMethodException {
+        assertThat(path("withText", 7L, "x")).isEqualTo("/x/#no7-#nonex");
     }
 
     static class Initializing implements InitializingBean {
