@@ -467,7 +467,7 @@ class LeaderElectionIT extends ServerStage {
             if (first.compareAndSet(null, term)) {
                 expire(client);
                 try {
-                    Thread.sleep(LONG.toMillis());
+                    new CountDownLatch(1).await(); // until it is interrupted
                 } catch (InterruptedException e) {
                     interrupted.set(true);
                     throw new IllegalStateException("a consequence, thrown on purpose", e);
@@ -501,7 +501,7 @@ class LeaderElectionIT extends ServerStage {
     void workOfOneLostTerm_isNotDone() throws Exception {
         assertThat(one.runOnce(term -> {
                     expire(client);
-                    Thread.sleep(LONG.toMillis());
+                    new CountDownLatch(1).await(); // until it is interrupted
                 }))
                 .isFalse();
         assertNothingLeft();
