@@ -49,11 +49,11 @@ record SemaphoreLimit(int configured, int current, int earlier) {
                 return new SemaphoreLimit(configured.get(), current.get(), Math.max(earlier, current.get()));
             }
         }
-        throw new LockRefusedException(
-                "the node " + path + " has "
-                        + (data.length == 0 ? "no data" : data.length + " bytes of other data")
-                        + " where a semaphore keeps its limit: it was created by another recipe, by another library such as"
-                        + " Curator, for another purpose, or by hand; use another path, or delete the node while it is not in use");
+        throw new LockRefusedException("the node " + path + " has "
+                + (data.length == 0 ? "no data" : data.length + " bytes of other data")
+                + " where a semaphore keeps its limit: it was created by another recipe, by another library such"
+                + " as Curator, for another purpose, or by hand; use another path, or delete the node while it"
+                + " is not in use");
     }
 
     byte[] encode() {

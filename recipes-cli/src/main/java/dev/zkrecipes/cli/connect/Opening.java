@@ -96,9 +96,8 @@ record Opening(ZooKeeperClientBuilder builder, String servers, Duration limit) {
             return refused;
         }
         String found = trouble.map(LockException::getMessage)
-                .orElse(
-                        "check that the servers run and that the address, the port and the TLS settings are right; zklock"
-                                + " doctor asks each of them");
+                .orElse("check that the servers run and that the address, the port and the TLS settings are right;"
+                        + " zklock doctor asks each of them");
         return new LockConnectionException("no server of " + servers + " answered within " + limit.toMillis() / 1e3
                 + " s" + (limit.equals(ConnectOptions.CONNECT_LIMIT) ? "" : ", the time of -w") + ": " + found);
     }
