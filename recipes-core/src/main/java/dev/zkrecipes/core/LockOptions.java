@@ -98,7 +98,7 @@ public final class LockOptions {
         return values.releasesInBackground;
     }
 
-    /** {@return whether requests may wait for any time without counting as slow, see {@link #withStandby}} */
+    /** {@return whether requests wait without a warning, however long it takes, see {@link #withStandby}} */
     public boolean standsBy() {
         return values.standsBy;
     }

@@ -23,7 +23,7 @@ final class HandOvers {
     private final Map<String, Set<Long>> tokens = new HashMap<>(); // by node
     private final Set<String> lost = new HashSet<>();
 
-    /** A hold that is open, with its holder and its nodes. */
+    /** A lease that was granted and is not closed yet, with its holder and its nodes. */
     record Open(String who, Lease lease, List<String> nodes) {}
 
     HandOvers(int most) {

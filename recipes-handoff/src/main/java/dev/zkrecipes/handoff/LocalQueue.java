@@ -473,7 +473,10 @@ final class LocalQueue implements ForeignLock {
         return node.isKept;
     }
 
-    /** Returns a new turn if a lease is kept. Otherwise queues the request, if there is one, and returns null. */
+    /**
+     * Returns a new turn on the lease that is kept while nobody uses it. If there is none, queues the request and
+     * returns null. A try passes null as the request, and is not queued.
+     */
     private @Nullable Turn takeKept(@Nullable CompletableFuture<Hold> request) {
         while (true) {
             Node node;

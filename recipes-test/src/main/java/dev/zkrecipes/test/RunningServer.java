@@ -217,7 +217,7 @@ final class RunningServer {
         server.takeSnapshot();
     }
 
-    /** ZooKeeper's connections, which also count the watch events that they send, and do not register with JMX. */
+    /** Makes connections that count the watch events they send, and that are not registered with JMX. */
     private static final class ObservedConnections extends NIOServerCnxnFactory {
         private final LongAdder events;
 

@@ -60,7 +60,10 @@ final class LaterWork {
                 || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
     }
 
-    /** Returns the class of a type and the classes of its arguments and elements; Object for an unspecified one. */
+    /**
+     * Returns the class of a type, and those of its type arguments and array elements at any depth. For a wildcard or a
+     * type variable without a bound, that is {@code Object}.
+     */
     static Set<Class<?>> partsOf(ResolvableType type) {
         Set<Class<?>> parts = new LinkedHashSet<>();
         collect(type, parts, new HashSet<>());

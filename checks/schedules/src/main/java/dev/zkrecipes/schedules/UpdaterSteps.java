@@ -45,7 +45,10 @@ public final class UpdaterSteps implements ClassFileTransformer {
         instrumentation.addTransformer(new UpdaterSteps());
     }
 
-    /** Called by the engine's classes before each use of an updater, and before each compare-and-set in a map. */
+    /**
+     * A step at which Fray may switch to another thread. The transformed classes of the engine call it before each use
+     * of an {@code AtomicReferenceFieldUpdater}, and before each atomic update of a concurrent map.
+     */
     public static void before() {
         STEP.set(0);
     }

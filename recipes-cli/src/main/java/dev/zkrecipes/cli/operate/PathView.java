@@ -59,11 +59,11 @@ record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> p
 
     /** Whether a node holds its lock. */
     enum State {
-        /** It holds the lock. */
+        /** The participant holds the lock. */
         HOLDS,
-        /** It waits for the lock. */
+        /** The participant waits for the lock. */
         WAITS,
-        /** The nodes do not show whether it holds. */
+        /** The nodes do not show whether the participant holds the lock. */
         UNKNOWN
     }
 

@@ -164,7 +164,7 @@ final class Draft {
         return "0".repeat(10 - plain.length()) + plain;
     }
 
-    /** Deletes a node that nobody may read any more, so no watch reports the deletion. */
+    /** Deletes a node that the watchers have lost the right to read: then the server does not notify them. */
     Code deleteUntold(String path) {
         Code code = delete(path, -1);
         if (code == Code.OK) {

@@ -335,7 +335,7 @@ public final class SimulatedZooKeeper {
                 0);
     }
 
-    /** Deletes the nodes of strangers. */
+    /** Deletes the nodes that {@link #createStranger} has created, as when their session ends. */
     public void removeStrangers() {
         simulation.tell("others", () -> "leave");
         leader.take(

@@ -189,7 +189,7 @@ final class DriverQueue {
         }
     }
 
-    /** Returns the question in the form that failures show. */
+    /** Returns the question put to a driver, as failure messages name it: the node, behind the nodes of this part. */
     String about(Part part) {
         return shown(self()) + " behind " + shown(part.nodes());
     }

@@ -6,7 +6,7 @@ package dev.zkrecipes.test.contract;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 
-/** The setting of suites for read-write locks: two clients, and the same lock through each of them. */
+/** What suites for read-write locks begin with: two clients, each with an object for the same lock. */
 abstract class TwoReadWriteLocks extends TwoClients<ReadWritePair> {
     /** {@return a maker of the lock under test, the same in each call} */
     protected abstract ReadWritePair.Maker locks();

@@ -68,7 +68,10 @@ public class Ours implements LockClient {
         return turn(mutex(path).acquire(), path, false);
     }
 
-    /** What a lease says of itself and of its node below a path. One that is lost already is closed. */
+    /**
+     * Returns the turn that a lease stands for: its node below the path, with token and guards. If the lease was lost
+     * by now, closes it and throws.
+     */
     public static Turn turn(Lease lease, String path, boolean isShared) {
         try {
             List<Op> guards = MultiLease.guardsOf(lease);

@@ -234,7 +234,8 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
             createWithPaths();
         } else if (created.knowsRights()) {
             created.send(inThisState(this::onCreated));
-            // If the create fails, the step has changed by the time the list is answered, and that answer is dropped.
+            // Sent without waiting for the create. If the create fails, the request is in another step by the time the
+            // list is answered, and ignores the list.
             session().lists().ask(group.query(), inThisState(this::onListed));
         } else {
             created.sendTogether(inThisState(answer -> {

@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -26,7 +27,8 @@ import java.util.function.Consumer;
 /**
  * One check whether a waiting request waits for itself. It lists the queues of the request, reads their nodes, and goes
  * on to the queues of the locks that the threads behind these nodes hold, including the request's own thread. It sends
- * a hundred reads at most, one after another, so that a check adds little to the other requests of the session.
+ * a hundred reads at most, one after another, so that a check adds little to the other requests of the session. Of
+ * long queues, it reads the request's own node and those in front first.
  *
  * <p>The reads happen at different moments. So a circle that they show is verified by one transaction: if all of its
  * nodes exist at that moment, each of its requests waits for the next one, and is not granted before the next one gives
@@ -37,6 +39,7 @@ import java.util.function.Consumer;
  */
 public final class DeadlockLook {
     private static final int MOST_READS = 100;
+    private static final int AT_A_TIME = 10; // nodes of one queue, before the check turns to the next queue
 
     private final Requests requests;
     private final AcquireLoop waiting;
@@ -46,7 +49,11 @@ public final class DeadlockLook {
     private final WaitGraph graph = new WaitGraph();
     private final Set<String> known = new HashSet<>(); // lock paths that were listed, or will be
     private final Deque<String> toList = new ArrayDeque<>();
+    private final Deque<Queue> unread = new ArrayDeque<>(); // queues of which not all nodes were read
     private int left = MOST_READS;
+
+    /** The nodes of a queue that were not read yet. */
+    private record Queue(String path, Iterator<LockNode> nodes) {}
 
     private DeadlockLook(Requests requests, AcquireLoop waiting, Consumer<Deadlock> report) {
         this.requests = requests;
@@ -66,7 +73,7 @@ public final class DeadlockLook {
         }
         DeadlockLook look = new DeadlockLook(requests, waiting, report);
         look.own.forEach(look::listQueueOf);
-        look.listNext();
+        look.nextQueue();
         return true;
     }
 
@@ -80,42 +87,55 @@ public final class DeadlockLook {
         }
     }
 
-    private void listNext() {
+    /** Goes on with a queue that was not listed yet, or else with the other nodes of one that was. */
+    private void nextQueue() {
         String path = toList.poll();
-        if (path == null || left-- == 0) {
+        if (left == 0 || (path == null && unread.isEmpty())) {
             judge();
-            return;
+        } else if (path == null) {
+            readNodes(unread.remove(), AT_A_TIME);
+        } else {
+            left--;
+            session.zk().children(path, answer -> {
+                if (answer.isOk()) {
+                    readNodes(new Queue(path, inOrderOfReading(path, answer.value().names())), AT_A_TIME);
+                } else if (!answer.isUnsettled()) {
+                    nextQueue(); // the queue is gone, or may not be read
+                }
+            });
         }
-        session.zk().children(path, answer -> {
-            if (answer.isOk()) {
-                readNext(
-                        path,
-                        answer.value().names().stream()
-                                .map(LockNode::ofAnyKind)
-                                .flatMap(Optional::stream)
-                                .sorted()
-                                .iterator());
-            } else if (!answer.isUnsettled()) {
-                listNext(); // the queue is gone, or may not be read
-            }
-        });
     }
 
-    private void readNext(String path, Iterator<LockNode> nodes) {
-        if (!nodes.hasNext() || left == 0) {
-            listNext();
+    /** Returns the request's own node first, because there is no circle without it; then the others in their order. */
+    private Iterator<LockNode> inOrderOfReading(String path, List<String> names) {
+        return names.stream()
+                .map(LockNode::ofAnyKind)
+                .flatMap(Optional::stream)
+                .sorted(Comparator.comparing((LockNode node) -> !own.contains(LockPath.child(path, node.name())))
+                        .thenComparing(Comparator.naturalOrder()))
+                .iterator();
+    }
+
+    /** Reads so many nodes of a queue, and leaves the others for later: one long queue must not use up all reads. */
+    private void readNodes(Queue queue, int atMost) {
+        if (!queue.nodes().hasNext() || left == 0) {
+            nextQueue();
+            return;
+        } else if (atMost == 0) {
+            unread.add(queue);
+            nextQueue();
             return;
         }
         left--;
-        LockNode node = nodes.next();
-        session.zk().read(LockPath.child(path, node.name()), answer -> {
+        LockNode node = queue.nodes().next();
+        session.zk().read(LockPath.child(queue.path(), node.name()), answer -> {
             if (answer.isOk()) {
                 Content content = answer.value();
-                graph.add(path, node, content);
+                graph.add(queue.path(), node, content);
                 OwnerLabel.holds(content.data()).forEach(this::listQueueOf);
             }
             if (!answer.isUnsettled()) {
-                readNext(path, nodes);
+                readNodes(queue, atMost - 1);
             }
         });
     }

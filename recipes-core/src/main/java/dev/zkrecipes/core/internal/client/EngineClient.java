@@ -73,7 +73,7 @@ public final class EngineClient {
     private final LockDataTable holds; // the holds of all its threads
     private final @Nullable SlowWaits slowWaits;
     private final DeadlockWatch deadlocks;
-    private final Standing standing; // what ends before the client does
+    private final Dependants dependants; // what ends before the client does
 
     private final AtomicBoolean closing = new AtomicBoolean(); // set once whatever depended on the client has ended
     private final CompletableFuture<Void> closed = new CompletableFuture<>(); // completes when the client has ended
@@ -122,7 +122,7 @@ public final class EngineClient {
                 settings.slowAfter() == null ? null : new SlowWaits(settings.slowAfter(), requests, connection);
         this.deadlocks = new DeadlockWatch(requests, settings.slowAfter());
         this.holds = new LockDataTable(requests.open(), scheduler::nanoTime);
-        this.standing = new Standing(scheduler, settings.closeTimeout(), closing::get);
+        this.dependants = new Dependants(scheduler, settings.closeTimeout(), closing::get);
         scheduler.onFailure(this::endAtOnce);
     }
 
@@ -293,7 +293,7 @@ public final class EngineClient {
      * returned task undoes the registration.
      */
     public Runnable endBefore(String path, Supplier<CompletableFuture<Void>> end) {
-        return standing.add(path, end).orElseThrow(() -> requests.closedFor(path));
+        return dependants.add(path, end).orElseThrow(() -> requests.closedFor(path));
     }
 
     /**
@@ -310,7 +310,7 @@ public final class EngineClient {
     /** Begins to close the client. Returns whether nothing is left that has to end first. */
     @CanIgnoreReturnValue
     boolean beginClose() {
-        CompletableFuture<Void> over = standing.end();
+        CompletableFuture<Void> over = dependants.end();
         Completion.on(over, (done, failure) -> closeNow());
         return over.isDone();
     }
@@ -408,7 +408,7 @@ public final class EngineClient {
                             + " fails. Make a new client, and report the error with its stack trace.",
                     cause);
         }
-        standing.refuse();
+        dependants.refuse();
         closing.set(true);
         connection.endWaits();
         List<KeepAlive.CheckedNode> held = endLeasesAndRequests(

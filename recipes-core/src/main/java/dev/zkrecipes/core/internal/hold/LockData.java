@@ -38,19 +38,19 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A hold no longer counts from the moment it is closed. Removing it from the record only frees memory, so a thread
  * may die between the two steps. A lost hold counts until it is closed. Otherwise its owner could acquire the lock
- * again, and continue as if nothing had happened. It does not count forever, though, see {@link LostHolds#FORGOTTEN}.
+ * again, and continue as if nothing had happened. It does not count forever, though, see {@link UnclosedLosses#FORGOTTEN}.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
-    private static final AtomicReferenceFieldUpdater<LockData, @Nullable LostHolds> LOST =
-            AtomicReferenceFieldUpdater.newUpdater(LockData.class, LostHolds.class, "lost");
+    private static final AtomicReferenceFieldUpdater<LockData, @Nullable UnclosedLosses> LOST =
+            AtomicReferenceFieldUpdater.newUpdater(LockData.class, UnclosedLosses.class, "lost");
 
     final @Nullable Thread owner; // null if no thread owns the holds
     private final boolean isOfNobody;
     private final LongSupplier clock; // for losses
     private final Consumer<LockData> useless; // called when the record is no longer needed
     private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(1); // by path, the youngest first
-    private volatile @Nullable LostHolds lost; // null until a hold is lost
+    private volatile @Nullable UnclosedLosses lost; // null until a hold is lost
     private volatile boolean hasOtherThreads; // whether they may close a hold while its owner re-enters
     private @Nullable Set<String> warnedOf; // locks that users were warned about; confined to the engine thread
 
@@ -125,7 +125,7 @@ public final class LockData implements Held.Listener {
         for (String path : over.group().paths()) {
             open.computeIfPresent(path, (same, holds) -> without(over, holds));
         }
-        LostHolds noted = lost;
+        UnclosedLosses noted = lost;
         if (noted != null) {
             noted.remove(over);
         }
@@ -172,7 +172,7 @@ public final class LockData implements Held.Listener {
 
     /**
      * Throws if a hold's part on this path is lost, because the owner may be in the middle of what the lock protects.
-     * If all lost holds on the path are {@linkplain LostHolds#FORGOTTEN forgotten}, closes them instead, with a
+     * If all lost holds on the path are {@linkplain UnclosedLosses#FORGOTTEN forgotten}, closes them instead, with a
      * warning.
      */
     private void requireNoneLost(String path) {
@@ -197,17 +197,17 @@ public final class LockData implements Held.Listener {
      * lease would otherwise keep its dead session in memory as long as the record exists.
      */
     public void closeLongLost() {
-        LostHolds noted = lost;
+        UnclosedLosses noted = lost;
         if (noted != null) {
             closeForgotten(noted.longLost());
         }
     }
 
     /** Returns the record of the lost holds. Several threads may ask for the first one at once. */
-    private LostHolds lost() {
-        LostHolds noted = lost;
+    private UnclosedLosses lost() {
+        UnclosedLosses noted = lost;
         if (noted == null) {
-            LOST.compareAndSet(this, null, new LostHolds(clock));
+            LOST.compareAndSet(this, null, new UnclosedLosses(clock));
             noted = Objects.requireNonNull(lost);
         }
         return noted;
@@ -225,12 +225,12 @@ public final class LockData implements Held.Listener {
                 any.path(),
                 any.lock().ownerLabel(),
                 owner == null ? "this process" : "thread " + ownerName(),
-                LostHolds.FORGOTTEN.toMinutes());
+                UnclosedLosses.FORGOTTEN.toMinutes());
         forgotten.forEach(hold -> hold.beginClosing(false));
     }
 
     /**
-     * Throws if any hold is lost. A hold that its owner has forgotten, see {@link LostHolds#FORGOTTEN}, is closed
+     * Throws if any hold is lost. A hold that its owner has forgotten, see {@link UnclosedLosses#FORGOTTEN}, is closed
      * instead.
      */
     public void requireNoneLost() {

@@ -86,7 +86,10 @@ public final class LockDataTable {
 
     // ---- Dead owners.
 
-    /** Called when a request for a foreign lock begins, because the engine does not know of it. */
+    /**
+     * Records a request for a lock that somebody else has implemented. The engine does not run such requests, so the
+     * lock's adapter reports when they begin and end.
+     */
     public void beginWait(LockGroup group) {
         foreign.add(group);
     }

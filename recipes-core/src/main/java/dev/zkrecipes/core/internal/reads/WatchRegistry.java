@@ -153,7 +153,10 @@ public final class WatchRegistry {
         return isSet(content.get(path));
     }
 
-    /** Whether a deletion watch is being set on the node. The answer will show whether the node exists. */
+    /**
+     * Whether a request that sets a deletion watch on the node is under way. The server's answer to it will show
+     * whether the node exists, so nobody needs to ask for that.
+     */
     public boolean asksForDeletionOf(String path) {
         Watch watch = deletions.get(path);
         return watch != null && !watch.isSet && !watch.lost;

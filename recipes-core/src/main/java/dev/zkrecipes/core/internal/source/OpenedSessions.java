@@ -132,7 +132,7 @@ public final class OpenedSessions implements SessionSource {
         told.forEach(user -> tell(user, found));
     }
 
-    /** Pauses before the next step. A request made meanwhile is told of the obstacle at once. */
+    /** Schedules the next step after a pause. A request that is made meanwhile gets to know the obstacle at once. */
     private void pauseThen(Obstacle found, Runnable next) {
         obstacle = found;
         retry = pauses.begin(pausesSoFar++, () -> {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * subclass defines the states.
  *
  * <p>Every answer belongs to the state in which its request was sent, see {@link #inThisState}. An answer that arrives
- * after the machine has moved on is dropped. An exception in a transition fails the machine, so that whoever waits for
+ * after the task has moved on is dropped. An exception in a transition fails the task, so that whoever waits for
  * it is notified. An {@link Error} is not caught here, and ends the client. Confined to the engine thread.
  */
 public abstract class SessionTask implements SessionSource.User, Session.Observer {
@@ -36,7 +36,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     private @Nullable Timer timer; // ends the pause, if it has a time limit
 
     /**
-     * {@code seeking} is the initial state, in which the machine waits for a session. In {@code paused} it waits for a
+     * {@code seeking} is the initial state, in which the task waits for a session. In {@code paused} it waits for a
      * connection, or for the end of a pause.
      */
     protected SessionTask(SessionSource sessions, Pauses pauses, Enum<?> seeking, Enum<?> paused) {
@@ -53,12 +53,12 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     /** Called when the session has ended. Nothing observed in it can be relied on any more. */
     protected abstract void onSessionEnded(State how);
 
-    /** Returns the paths of the locks that the machine works for. May be called from any thread. */
+    /** Returns the paths of the locks that this task is about. May be called from any thread. */
     public List<String> paths() {
         return List.of(lockPath());
     }
 
-    /** Ends the machine with an error, unless it has ended. */
+    /** Ends the task with an error, unless it has ended. */
     public abstract void fail(LockException why);
 
     // ---- States.
@@ -87,7 +87,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     }
 
     /**
-     * Wraps the receiver of an answer: it gets the answer only if the machine has not left the current state by then.
+     * Wraps the receiver of an answer: it gets the answer only if the task has not left the current state by then.
      */
     public final <T> Consumer<T> inThisState(Consumer<T> body) {
         int begun = changes;
@@ -102,7 +102,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         };
     }
 
-    /** Runs a transition that was not caused by an answer. An exception fails the machine. */
+    /** Runs a transition that was not caused by an answer. An exception fails the task. */
     public final void guard(Runnable transition) {
         try {
             transition.run();
@@ -115,7 +115,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         fail(ZooKeeperErrors.ofEngine(lockPath(), cause));
     }
 
-    /** Ends the machine and detaches it from its session. Returns false if it had already ended. */
+    /** Ends the task and detaches it from its session. Returns false if it had already ended. */
     protected final boolean finish() {
         if (over) {
             return false;
@@ -131,7 +131,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
 
     // ---- The session.
 
-    /** Requests a session, unless the machine has ended. */
+    /** Requests a session, unless the task has ended. */
     protected final void seek() {
         if (!over) {
             become(seeking);
@@ -171,7 +171,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
         }
     }
 
-    /** Returns the session in which the machine works. It must have one. */
+    /** Returns the session in which the task works. It must have one. */
     protected final Session session() {
         return Preconditions.checkNotNull(session, "no session in state %s", state);
     }
@@ -198,7 +198,7 @@ public abstract class SessionTask implements SessionSource.User, Session.Observe
     }
 
     /**
-     * Also called at the end of a pause. If there is no connection then, the machine stays paused until there is one.
+     * Also called at the end of a pause. If there is no connection then, the task stays paused until there is one.
      */
     @Override
     public final void onConnected() {

@@ -212,7 +212,10 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
-    /** Sends a request to the server if the handle claims to be connected although no event has said so. */
+    /**
+     * Finds out whether there is a connection when no event has reported one. The handle's own state is not enough, so
+     * a server must answer a request.
+     */
     private void lookForAConnection() {
         if (handle.getState().isConnected()) {
             handle.exists("/", false, (rc, asked, ctx, stat) -> onEngine(() -> onLooked(rc)), null);

@@ -183,6 +183,19 @@ class DeadlockLookTest extends AcquireFixture {
         assertThat(operations.requests()).hasSize(101).endsWith(Request.MULTI);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 150})
+    void longQueue_hidesNeitherTheRequestItself_norOtherQueues(int between) {
+        Stream.iterate(1, i -> i <= between, i -> i + 1)
+                .forEach(i -> operations.add("0".repeat(32) + String.format("-lock-%010d", 1000 + i)));
+        waiting = queueing();
+        everyNodeHolds(LockPath.child(PATH, HOLDER), "/others/a/lock-0000000000");
+        operations.requests();
+        look();
+        assertThat(operations.requests().stream().filter(Request.LIST::equals)).hasSize(2);
+        assertThat(reports).isNotEmpty();
+    }
+
     /** The proof is one of the node that it had. */
     @Test
     @Tag("H182")

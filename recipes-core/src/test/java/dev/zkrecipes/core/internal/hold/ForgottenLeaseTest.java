@@ -50,7 +50,7 @@ class ForgottenLeaseTest extends ClientScene {
     }
 
     private void letMinutesPass() {
-        scheduler.advance(LostHolds.FORGOTTEN);
+        scheduler.advance(UnclosedLosses.FORGOTTEN);
     }
 
     private static void assertTellsOfTheLoss(InterProcessLock lock) {
@@ -67,7 +67,7 @@ class ForgottenLeaseTest extends ClientScene {
     void lostLeaseThatNobodyCloses_countsAsClosedMinutesLater() throws Exception {
         lose(lock::acquire);
         assertTellsOfTheLoss(lock);
-        scheduler.advance(LostHolds.FORGOTTEN.minusMillis(1));
+        scheduler.advance(UnclosedLosses.FORGOTTEN.minusMillis(1));
         assertTellsOfTheLoss(lock);
         scheduler.advance(Duration.ofMillis(1));
         assertThat(printedByAcquire())
@@ -93,7 +93,7 @@ class ForgottenLeaseTest extends ClientScene {
         lock.acquire();
         scheduler.skip(MOST);
         assertTellsOfTheLoss(lock);
-        scheduler.skip(LostHolds.FORGOTTEN.minusMillis(1));
+        scheduler.skip(UnclosedLosses.FORGOTTEN.minusMillis(1));
         assertTellsOfTheLoss(lock);
         scheduler.skip(Duration.ofMillis(1));
         assertThat(printedByAcquire()).contains("its lease was not closed for 5 minutes");

@@ -20,49 +20,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What depends on a client, such as elections. It ends before the leases do, so that it can release what it holds in
- * order. Methods may be called from any thread.
+ * What depends on a client, such as its elections. They end before the leases do, so that they can release what they
+ * hold in order. Methods may be called from any thread.
  */
-final class Standing {
-    private static final Logger log = LoggerFactory.getLogger(Standing.class);
+final class Dependants {
+    private static final Logger log = LoggerFactory.getLogger(Dependants.class);
 
     private final EngineScheduler scheduler;
     private final Duration closeTimeout;
     private final BooleanSupplier isOver; // whether the client is ending by now
-    private final Set<Part> parts = ConcurrentHashMap.newKeySet();
+    private final Set<Dependant> dependants = ConcurrentHashMap.newKeySet();
     private volatile boolean refuses;
 
-    /**
-     * One thing that depends on the client. {@code end} begins to end it, and returns a future that completes when it
-     * has ended.
-     */
-    private record Part(String path, Supplier<CompletableFuture<Void>> end) {}
+    /** {@code end} begins to end the dependant, and returns a future that completes when it has ended. */
+    private record Dependant(String path, Supplier<CompletableFuture<Void>> end) {}
 
-    Standing(EngineScheduler scheduler, Duration closeTimeout, BooleanSupplier isOver) {
+    Dependants(EngineScheduler scheduler, Duration closeTimeout, BooleanSupplier isOver) {
         this.scheduler = scheduler;
         this.closeTimeout = closeTimeout;
         this.isOver = isOver;
     }
 
-    /** Adds a part; the returned task removes it. Returns empty if no part can be added any more. */
+    /** Adds a dependant; the returned task removes it. Returns empty if none can be added any more. */
     Optional<Runnable> add(String path, Supplier<CompletableFuture<Void>> end) {
-        Part added = new Part(path, end);
-        parts.add(added);
-        // Checked after the addition, so that a close either finds the added part or is seen here.
+        Dependant added = new Dependant(path, end);
+        dependants.add(added);
+        // Checked after the addition, so that a close either finds the added dependant or is seen here.
         if (refuses) {
-            parts.remove(added);
+            dependants.remove(added);
             return Optional.empty();
         }
-        return Optional.of(() -> parts.remove(added));
+        return Optional.of(() -> dependants.remove(added));
     }
 
-    /** Refuses all parts from now on. */
+    /** Refuses all dependants from now on. */
     void refuse() {
         refuses = true;
     }
 
     /**
-     * Ends all parts. Returns a future that completes when they have ended, or the close time-out has elapsed.
+     * Ends all dependants. Returns a future that completes when they have ended, or the close time-out has elapsed.
      *
      * <p>If two threads close the client, both do this, and the client ends when the first of them need not wait any
      * longer. The second thread may be doing the very work that the first one waits for, and that work cannot end
@@ -70,8 +67,8 @@ final class Standing {
      */
     CompletableFuture<Void> end() {
         refuse();
-        Map<Part, CompletableFuture<Void>> ends = new LinkedHashMap<>();
-        for (Part each : isOver.getAsBoolean() ? List.<Part>of() : List.copyOf(parts)) {
+        Map<Dependant, CompletableFuture<Void>> ends = new LinkedHashMap<>();
+        for (Dependant each : isOver.getAsBoolean() ? List.<Dependant>of() : List.copyOf(dependants)) {
             try {
                 ends.put(each, each.end().get());
             } catch (Throwable t) { // code of a recipe, which must not keep the client from ending
@@ -89,7 +86,7 @@ final class Standing {
                 log.warn(
                         "The lock client is being closed, and what stands on {} has not ended its work within {}: it may"
                                 + " still be at work while others have its locks. Let it end sooner, or raise closeTimeout.",
-                        ends.keySet().stream().map(Part::path).toList(),
+                        ends.keySet().stream().map(Dependant::path).toList(),
                         closeTimeout);
             }
             limited.complete(null);

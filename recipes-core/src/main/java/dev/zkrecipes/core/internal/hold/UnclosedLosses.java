@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /** The holds of one owner that were lost and are not closed yet, with the time of each loss. Thread-safe. */
-final class LostHolds {
+final class UnclosedLosses {
     /**
      * How long a lost hold counts if nobody closes it. After this time since the loss it counts as closed, provided
      * that an exception has notified its owner of the loss. Without this limit, one dropped lease would make every
@@ -24,7 +24,7 @@ final class LostHolds {
     /** When a hold was lost, and whether an exception has notified its owner. */
     private record Loss(long at, boolean isTold) {}
 
-    LostHolds(LongSupplier clock) {
+    UnclosedLosses(LongSupplier clock) {
         this.clock = clock;
     }
 
