@@ -22,7 +22,7 @@ import org.apache.zookeeper.ZooKeeper;
 
 /** This library's recipes. Before each write, a holder asks its lease. */
 public class Ours implements LockClient {
-    /** Longer than any turn. */
+    /** How long a lock stays in the process while nobody wants it: longer than any turn of a measurement. */
     private static final Duration KEEP = Duration.ofHours(1);
 
     private final ZooKeeperClient client;
@@ -53,7 +53,7 @@ public class Ours implements LockClient {
         return lock::acquire;
     }
 
-    /** The client of all its locks. */
+    /** Returns the client of all locks of this object. */
     protected ZooKeeperClient client() {
         return client;
     }
@@ -68,7 +68,10 @@ public class Ours implements LockClient {
         return turn(mutex(path).acquire(), path, false);
     }
 
-    /** What a lease says of itself and of its node below a path. One that is lost already is closed. */
+    /**
+     * Returns what a lease says of itself and of its node below a path. If the lock is already lost, closes the lease
+     * and throws {@link LockLostException}.
+     */
     public static Turn turn(Lease lease, String path, boolean isShared) {
         try {
             List<Op> guards = MultiLease.guardsOf(lease);
