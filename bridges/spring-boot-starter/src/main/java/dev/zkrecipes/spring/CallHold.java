@@ -33,7 +33,7 @@ final class CallHold implements AutoCloseable {
     private volatile boolean isOver;
 
     /**
-     * Creates a hold of the calling thread. The client's close waits until it ends.
+     * Creates a hold of the calling thread. The client's close waits until this hold ends.
      *
      * @param open the open holds, which contain this one until it is closed
      * @throws dev.zkrecipes.core.ClientClosedException if the client is being closed; the lease is closed then
@@ -65,13 +65,16 @@ final class CallHold implements AutoCloseable {
         return lease;
     }
 
-    /** Called when the method begins, on the thread of this hold. */
+    /** Makes this the innermost hold of its thread. Called on that thread when the method begins. */
     void enter() {
         outer = INNERMOST.get();
         INNERMOST.set(this);
     }
 
-    /** Called when the method has ended, on the thread of this hold. */
+    /**
+     * Makes the outer hold, if there is one, the innermost hold of the thread again. Called on that thread when the
+     * method has ended.
+     */
     void leave() {
         if (outer == null) {
             INNERMOST.remove();
@@ -80,7 +83,10 @@ final class CallHold implements AutoCloseable {
         }
     }
 
-    /** Whether the transaction in which the method was called closes the hold. */
+    /**
+     * Makes the transaction in which the method was called, if there is one, close the hold. Returns whether there is
+     * one.
+     */
     static boolean belongsToTransaction(CallHold hold) {
         return HAS_TRANSACTIONS && Transactions.closes(hold);
     }

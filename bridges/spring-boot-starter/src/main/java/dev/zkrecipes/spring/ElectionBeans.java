@@ -30,9 +30,9 @@ import org.springframework.integration.leader.event.OnRevokedEvent;
 import org.springframework.util.ClassUtils;
 
 /**
- * The elections configured by properties. The application stands in them from its start on. When it stops, they end
- * after the waits of annotated methods and the jobs of schedulers, but before the web server, and so long before the
- * client. The next leader begins when the listeners of this one have returned.
+ * The elections configured by properties. The application stands in them from its start on. When the application stops,
+ * the elections end after the waits of annotated methods and the jobs of schedulers, but before the web server, and so
+ * long before the client. The next leader begins when the listeners of this one have returned.
  */
 final class ElectionBeans implements SmartLifecycle {
     private static final boolean HAS_INTEGRATION = ClassUtils.isPresent(
@@ -141,7 +141,7 @@ final class ElectionBeans implements SmartLifecycle {
             withdrawn = null;
             try {
                 events.publishEvent(new ElectionEvent.TermBegan(name, term));
-            } finally { // last, because an existing request must not be told before the beginning
+            } finally { // last, so that an existing request is not published before the beginning of the term
                 term.onRevocationRequested(
                         request -> events.publishEvent(new ElectionEvent.GiveBackRequested(name, term, request)));
             }

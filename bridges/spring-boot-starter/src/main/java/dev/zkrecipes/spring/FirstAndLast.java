@@ -21,8 +21,9 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
     private final Deque<Runnable> ends = new ArrayDeque<>();
 
     /**
-     * Registers the creator of proxies even with {@code spring.aop.auto=false}: a method that runs without its lock
-     * would be worse than one more proxy.
+     * Adds the check that refuses annotated methods which Spring calls past the proxy, and the listener of
+     * transactions, if Spring has any. Registers the creator of proxies even with {@code spring.aop.auto=false}: a
+     * method that runs without its lock would be worse than one more proxy.
      */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {

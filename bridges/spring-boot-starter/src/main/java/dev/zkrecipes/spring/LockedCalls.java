@@ -122,7 +122,7 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
             } finally {
                 told = end();
                 if (told) {
-                    Thread.interrupted(); // by stop(), which may have come too late for the wait
+                    Thread.interrupted(); // clears the interrupt by stop(), which may have come too late for the wait
                 }
             }
         } catch (InterruptedException e) {
@@ -140,7 +140,7 @@ final class LockedCalls implements AnnotatedCalls, SmartLifecycle {
         return !stopped && waiting.add(Thread.currentThread());
     }
 
-    /** Returns whether the waiting thread was told to stop waiting. */
+    /** Records that the thread no longer waits. Returns whether {@link #stop} told it to stop waiting. */
     private synchronized boolean end() {
         return !waiting.remove(Thread.currentThread());
     }

@@ -158,7 +158,7 @@ record LockedMethod(
         return List.of(method.getParameterTypes()).contains(Lease.class);
     }
 
-    /** Replaces whatever the caller has passed as an argument of the type Lease. */
+    /** Passes the lease to each parameter of the type Lease, in place of whatever the caller has passed. */
     void passLease(MethodInvocation call, Lease lease) {
         for (int i = 0; i < method.getParameterCount(); i++) {
             if (method.getParameterTypes()[i] == Lease.class) {

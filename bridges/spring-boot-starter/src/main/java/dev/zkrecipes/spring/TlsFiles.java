@@ -76,7 +76,9 @@ final class TlsFiles {
         set(config, "ciphersuites", StringUtils.arrayToCommaDelimitedString(options.getCiphers()));
     }
 
-    /** Null or an empty text removes a setting that came from a system property. */
+    /**
+     * Changes a setting of ZooKeeper's client. Null or an empty text removes a value that came from a system property.
+     */
     private static void set(ZKClientConfig config, String name, @Nullable String value) {
         config.setProperty("zookeeper.ssl." + name, StringUtils.hasLength(value) ? value : null);
     }

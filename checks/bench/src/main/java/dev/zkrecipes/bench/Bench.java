@@ -26,7 +26,7 @@ public final class Bench {
         } catch (Error e) {
             System.err.println(Throwables.getStackTraceAsString(e));
         }
-        System.exit(code); // threads that serve calls of other processes would keep this one alive
+        System.exit(code); // RMI's threads, which serve calls of other processes, would keep this JVM alive
     }
 
     static CommandLine commandLine() {

@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * The commands {@code bin/bench}, {@code bin/bench scale} and {@code bin/faults}: {@link dev.zkrecipes.bench.Bench} is
- * the first, and starts the others.
+ * The commands {@code bin/bench}, {@code bin/bench scale} and {@code bin/faults}. {@link dev.zkrecipes.bench.Bench} is
+ * the main class of all of them.
  */
 @NullMarked
 package dev.zkrecipes.bench;

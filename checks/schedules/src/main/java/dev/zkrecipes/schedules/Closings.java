@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Plays in which a call meets the close of its client. The call ends as it would before or after the close, and without
- * delay.
+ * Plays in which a call and the close of its client happen at the same time. The call ends as it would before or after
+ * the close, and without delay.
  */
 final class Closings {
     static final List<Play> ALL = List.of(

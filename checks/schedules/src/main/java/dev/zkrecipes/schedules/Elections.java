@@ -60,8 +60,8 @@ final class Elections {
     }
 
     /**
-     * Ends a play. The candidate leaves and is elected once more, so no abandoned request blocks it. Checks that each
-     * term that began has ended.
+     * Ends a play. Has the candidate leave and be elected once more, which shows that no abandoned request blocks it.
+     * Checks that each term that began has ended.
      */
     private static void end(PlayScene scene, LeaderElection election, Diary diary)
             throws InterruptedException, ExecutionException {
@@ -106,8 +106,8 @@ final class Elections {
     }
 
     /**
-     * Returns a rival of a candidate whose client is closed. The rival's term must not begin before the candidate is
-     * notified of the end of its own term.
+     * Returns a rival of a candidate whose client is closed. If the rival's term begins before the candidate is
+     * notified of the end of its own term, the rival marks the diary as wrong.
      */
     private static LeaderElection rivalOf(Diary diary, PlayScene scene) throws InterruptedException {
         LeaderElection rival = election(scene, new Diary());

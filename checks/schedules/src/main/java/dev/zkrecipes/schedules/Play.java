@@ -22,7 +22,7 @@ record Play(String name, Plot plot) {
 
     private static final long WARM_UP_MILLIS = 20_000;
 
-    /** The code of a play. It begins with a server without locks. */
+    /** The code of a play. When it begins, the server has no locks. */
     @FunctionalInterface
     interface Plot {
         void play(PlayScene scene) throws InterruptedException, ExecutionException;

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one schedule plays in: a server, clients with their engines, and the threads of an application. Time is Fray's:
- * it advances by a microsecond per step, and jumps to the next deadline when no thread can run. So if more time has
- * passed, a wake-up was lost, or a thread waited in vain for an answer.
+ * it advances by a microsecond per step, and jumps to the next deadline when no thread can run. So if a play takes more
+ * time than it is allowed, a wake-up was lost, or a thread waited in vain for an answer.
  */
 final class PlayScene {
     static final String PATH = "/locks/a";
@@ -60,8 +60,8 @@ final class PlayScene {
         }
 
         /**
-         * Creates a mutex whose node is kept for longer than anybody may wait. A thread that waits until it is no
-         * longer kept waits in vain.
+         * Creates a mutex that keeps its node, while nobody uses it, for longer than a play may take. So a thread that
+         * waits for the end of that time waits in vain.
          */
         static InterProcessLock kept(ZooKeeperClient client, LockOptions options) {
             return new HandoffMutex(client, PATH, 10, options).keepFor(Duration.ofHours(1));
@@ -102,7 +102,7 @@ final class PlayScene {
         return server;
     }
 
-    /** Allows more time to pass. */
+    /** Allows the play to take more of Fray's time, in addition to the half second that every play may take. */
     void allow(Duration time) {
         allowed += time.toNanos();
     }

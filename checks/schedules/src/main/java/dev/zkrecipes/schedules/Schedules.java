@@ -33,7 +33,7 @@ import org.pastalab.fray.core.scheduler.Scheduler;
 /** The program of bin/schedules. It runs on Fray's run-time image. */
 public final class Schedules {
     /**
-     * Ten times the steps of the longest plot. A schedule with more steps has a thread that spins or waits repeatedly.
+     * Ten times the steps of the longest play. A schedule with more steps has a thread that spins or waits repeatedly.
      */
     private static final int MOST_STEPS = 50_000;
 
@@ -58,10 +58,12 @@ public final class Schedules {
     }
 
     /**
-     * Plays scenarios, and exits with 1 if one of them fails.
+     * Plays scenarios, and exits with 1 if one of them fails or does not exist. If all are played, first checks that
+     * each scheduler finds a failure and replays it.
      *
-     * @param args how many schedules of each scenario to play; how many seconds at most for each; the schedulers,
-     *     separated by commas; the recording of a schedule to replay, or "-"; the names of the scenarios, none for all
+     * @param args how many schedules of each scenario to play, or 0 to only print the names of the scenarios; how many
+     *     seconds at most for each; the schedulers, separated by commas; the recording of a schedule to replay, or "-";
+     *     the names of the scenarios, none for all
      */
     public static void main(String... args) {
         Optional<Path> recording = args[3].equals("-") ? Optional.empty() : Optional.of(Path.of(args[3]));
@@ -132,7 +134,8 @@ public final class Schedules {
     }
 
     /**
-     * Checks that a failure in a few of a hundred schedules is found, and found again in the replay of its recording.
+     * Returns whether a failure that occurs in a few of a hundred schedules is found, and found again in the replay of
+     * its recording. Prints a line if not.
      */
     private static boolean replays(String scheduler) {
         Schedules search = new Schedules(10_000, 60, Optional.empty());
@@ -207,8 +210,8 @@ public final class Schedules {
     }
 
     /**
-     * Returns the file for the greatest number of steps in the schedules before. PCT draws from this range, and Fray
-     * does not record it.
+     * Returns the path of a file beside a recording, for the greatest number of steps in the schedules before the
+     * recorded one. PCT draws from this range, and Fray does not record it.
      */
     private static Path steps(Path report) {
         return Path.of(within(report, "steps"));

@@ -37,7 +37,7 @@ final class ServerSession implements ZooKeeperOperations {
     private final long id;
     private final EngineScheduler scheduler;
     private final Consumer<State> states;
-    private final Queue<Runnable> said = new ArrayDeque<>(); // guarded by itself; to run on the engine thread
+    private final Queue<Runnable> said = new ArrayDeque<>(); // tasks for the engine thread; guarded by itself
     private final List<Consumer<NodeEvent>> watching = new ArrayList<>(); // confined to the engine thread
     private boolean over; // guarded by the server
 

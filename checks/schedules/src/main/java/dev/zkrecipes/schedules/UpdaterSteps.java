@@ -16,15 +16,16 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * An agent that turns each use of a field updater in the engine, and each compare-and-set in a map, into a step of the
- * schedule. Without it Fray sees no step there, and lets no other thread run in between.
+ * An agent that turns each use of an {@code AtomicReferenceFieldUpdater} in the engine, and each compare-and-set by an
+ * interface method of {@code Map}, into a step of the schedule. Without the agent Fray sees no step there, and lets no
+ * other thread run in between.
  */
 public final class UpdaterSteps implements ClassFileTransformer {
     private static final String UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater";
 
     private static final String MAP = "java/util/Map";
 
-    /** The methods of a map that do nothing if another thread was faster. */
+    /** The methods of a map that compare and set: they do nothing if another thread was faster. */
     private static final Set<String> EXCHANGES = Set.of(
             "putIfAbsent(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
             "remove(Ljava/lang/Object;Ljava/lang/Object;)Z",
@@ -36,7 +37,7 @@ public final class UpdaterSteps implements ClassFileTransformer {
     private UpdaterSteps() {}
 
     /**
-     * Called by the JVM at its start.
+     * Registers the transformer. Called by the JVM at its start.
      *
      * @param options not used
      * @param instrumentation receives the transformer
@@ -46,8 +47,8 @@ public final class UpdaterSteps implements ClassFileTransformer {
     }
 
     /**
-     * A step at which Fray may switch to another thread. The transformed classes of the engine call it before each use
-     * of an {@code AtomicReferenceFieldUpdater}, and before each atomic update of a concurrent map.
+     * Makes a step of the schedule. Transformed classes of the engine call it before each use of an updater, and before
+     * each compare-and-set in a map.
      */
     public static void before() {
         STEP.set(0);

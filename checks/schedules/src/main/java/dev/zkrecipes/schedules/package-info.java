@@ -2,8 +2,9 @@
 // Copyright the zkrecipes authors
 
 /**
- * Plays two or three threads of an application and those of the engine, in every order that Fray finds. Apart from a
- * microsecond per step, time passes only when no thread can run: a play in which it passes has lost a wake-up.
+ * Plays two or three threads of an application and those of the engine, in every order that Fray finds. Time advances
+ * by a microsecond per step, and beyond that only when no thread can run. So a play that takes longer than it is
+ * allowed to has lost a wake-up.
  */
 @NullMarked
 package dev.zkrecipes.schedules;

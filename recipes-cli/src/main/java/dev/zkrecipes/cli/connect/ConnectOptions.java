@@ -42,8 +42,8 @@ import picocli.CommandLine.Spec;
  * The servers to connect to and the credentials to use. A mixin for picocli, in every sub-command that works on a
  * user's ensemble.
  *
- * <p>The command line comes before the environment: {@code --connect}, then the connect string of {@code --config},
- * then {@code ZKLOCK_CONNECT}, then the connect string of {@code ZKLOCK_CONFIG}. Credentials add up.
+ * <p>The command line takes precedence over the environment: {@code --connect}, then the connect string of
+ * {@code --config}, then {@code ZKLOCK_CONNECT}, then the connect string of {@code ZKLOCK_CONFIG}. Credentials add up.
  *
  * <p>A command calls {@link #client()} first, which checks everything and sends nothing, and then {@link #open}.
  */
@@ -69,7 +69,7 @@ public final class ConnectOptions {
     /** The connect string in use, for messages. */
     private String servers = "";
 
-    /** Read only once, because their file may be a pipe. */
+    /** The credentials, which are read only once, because their file may be a pipe. */
     private List<Credential> credentials = List.of();
 
     private Optional<ZKClientConfig> clientConfig = Optional.empty();
@@ -146,13 +146,13 @@ public final class ConnectOptions {
         return command;
     }
 
-    /** Options that read the environment of this process. */
+    /** Creates options that read the environment of this process. */
     public ConnectOptions() {
         this(System.getenv());
     }
 
     /**
-     * Options that read another environment, for tests.
+     * Creates options that read another environment, for tests.
      *
      * @param environment the variables by name
      */
@@ -182,7 +182,7 @@ public final class ConnectOptions {
     }
 
     /**
-     * Checks the options and returns a client with their settings. Sends nothing.
+     * Checks the options and returns a builder of a client with their settings. Sends nothing.
      *
      * @return the builder, to which an owner label may be added
      * @throws ParameterException if an option, a variable or a file is missing or wrong, with what to do about it
@@ -250,6 +250,7 @@ public final class ConnectOptions {
      * @return the connected client; close it when done
      * @throws ParameterException if an option, a variable or a file is missing or wrong; nothing was sent
      * @throws LockConnectionException if no server answered within {@link #CONNECT_LIMIT}
+     * @throws LockAccessException if ZooKeeper does not accept the credentials
      * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
      */
     public ZooKeeperClient open() throws InterruptedException {

@@ -60,7 +60,7 @@ record Opening(ZooKeeperClientBuilder builder, String servers, Duration limit) {
      * and then answer nothing. Without this check zklock would wait for its lock for ever, and nothing would say why.
      *
      * <p>A server that refuses the credentials closes the connection after its answer, and that answer may be lost with
-     * the connection. So a read without an answer is sent again.
+     * the connection. So a read that ends with the loss of its connection is sent again, as long as there is time.
      */
     private void requireAnAnswer(ZooKeeperClient client) throws InterruptedException {
         ZooKeeper zk = client.zooKeeper().orElse(null);

@@ -57,7 +57,10 @@ public final class Keeper {
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
     /** How long a wait lasts before somebody at a terminal is told who holds the lock. */
     private static final Duration UNTOLD = Duration.ofSeconds(1);
-    /** How often the holders are looked for again. Each look reads all nodes of the lock. */
+    /**
+     * The pause after which the holders of the lock are read and reported again. Each time, all nodes of the lock are
+     * read.
+     */
     private static final Duration TOLD_AGAIN = Duration.ofSeconds(5);
     /** The number of the signal TERM. */
     private static final int TERM = 15;
@@ -69,9 +72,9 @@ public final class Keeper {
     private long begin = System.nanoTime(); // of the wait for the lock, in the present term of lead
     private String runs = "command"; // or "script", for messages
 
-    // What the threads tell each other, guarded by this. All but the first four belong to one term of lead.
+    // The state that the threads share, guarded by this. All but the first four belong to one term of lead.
     private boolean mayAsk; // the launcher has found the command, so the lock may be requested
-    private boolean isAtTerminal; // somebody is, and wants to know who holds the lock
+    private boolean isAtTerminal; // somebody is at a terminal, and wants to know who holds the lock
     private boolean gone; // the launcher has ended
     private boolean refused; // the lock was lost or given up before the launcher named a target
     private boolean heard; // the launcher has begun to end the command
@@ -120,7 +123,10 @@ public final class Keeper {
         }
     }
 
-    /** On which occasions the command is ended, in the words of the launcher. */
+    /**
+     * Returns when the command is to be ended, in the words of the launcher: when the lock is lost, or only when it is
+     * revoked, or never.
+     */
     private String ends() {
         if (settings.onLost() == Reaction.TERM) {
             return "lost";
@@ -129,8 +135,8 @@ public final class Keeper {
     }
 
     /**
-     * Tells the exit code to the launcher, if there is one. The launcher then ends without waiting for the end of
-     * this JVM.
+     * Sends the exit code to the launcher, if there is one. The launcher then ends without waiting for the end of this
+     * JVM.
      *
      * @param code the exit code
      * @return the exit code
@@ -143,7 +149,10 @@ public final class Keeper {
         return code;
     }
 
-    /** Reads the launcher's lines. If they end before anything runs under the lock, it interrupts the main thread. */
+    /**
+     * Reads the launcher's lines until they end, and acts on each. If they end before anything runs under the lock,
+     * interrupts the main thread.
+     */
     private void listen(Thread main) {
         launcher.listen(this::hear);
         synchronized (this) {
@@ -210,8 +219,8 @@ public final class Keeper {
     }
 
     /**
-     * Whether another term of lead follows. If so, this method forgets the term that has ended, and tells the
-     * launcher to do so, too.
+     * Returns whether another term of lead follows. If so, forgets the term that has ended, and tells the launcher to
+     * do so, too.
      */
     private synchronized boolean forget() {
         if (!again || gone) {
@@ -308,8 +317,9 @@ public final class Keeper {
     }
 
     /**
-     * Whether the lock was lost while the command ran. If the connection is lost, this asks the servers: the command
-     * may have ended before anybody could know that its lock was lost.
+     * Returns whether the lock was lost while the command ran. If the connection is lost, asks the servers: the command
+     * may have ended before anybody could know that its lock was lost. Also warns the user if the lock was lost, or if
+     * nobody knows.
      */
     private boolean isLost(Lease lease) throws InterruptedException {
         if (lease.state() == LeaseState.SUSPENDED) {
@@ -329,7 +339,7 @@ public final class Keeper {
         return lost;
     }
 
-    /** Returns why a lease is lost, which only an error tells. */
+    /** Returns why a lease is lost. Only the exception of a call on the lease contains the reason. */
     private static String reason(Lease lease) {
         try {
             lease.fencingToken();
@@ -342,9 +352,9 @@ public final class Keeper {
     }
 
     /**
-     * Reacts to a loss or a request, on the client's thread that reports it. It has the command ended before it
-     * writes the reason to standard error, because that may block. If the launcher does not end the command in time,
-     * this thread does it.
+     * Reacts to a loss of the lock or to a request to give it back, on the client's thread that reports it. If the
+     * command is to be ended, first demands that from the launcher, and only then writes the reason to standard error,
+     * because the write may block. If the launcher does not end the command in time, this thread ends it.
      */
     private void react(Lease lease, Reaction reaction, String why) {
         boolean ends = reaction == Reaction.TERM;

@@ -129,7 +129,9 @@ final class Leader {
         }
     }
 
-    /** Called when there is a quorum again: commits the proposals that could not be committed meanwhile. */
+    /**
+     * Commits the proposals that could not be committed while there was no quorum. Called when there is a quorum again.
+     */
     void commitAll() {
         while (isInOffice() && ensemble.hasQuorum() && !proposals.isEmpty()) {
             commit(proposals.remove());

@@ -11,9 +11,9 @@ import java.util.function.LongConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The leader's clocks for all sessions. Only reports of followers advance a clock: a follower reports pings and other
- * traffic when the leader pings it, every half tick. Writes that a follower forwards do not advance it. A session ends
- * at the first tick after its time-out has elapsed.
+ * The leader's clocks for all sessions. Traffic of its own clients advances a clock at once. A follower reports pings
+ * and other traffic only when the leader pings it, every half tick, and the report advances the clocks. Writes that a
+ * follower forwards do not advance them. A session ends at the first tick after its time-out has elapsed.
  */
 final class SessionTracker {
     private final Simulation simulation;
@@ -72,7 +72,10 @@ final class SessionTracker {
         }
     }
 
-    /** A client resumes a session, perhaps at another server. Returns whether the session is alive. */
+    /**
+     * Resumes a session for a client, perhaps at another server, and starts its time-out again. Returns whether the
+     * session is alive.
+     */
     boolean revalidate(long session, int owner) {
         Clock clock = clocks.get(session);
         if (clock == null || clock.ending) {

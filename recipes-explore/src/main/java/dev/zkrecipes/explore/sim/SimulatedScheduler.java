@@ -135,7 +135,10 @@ public final class SimulatedScheduler implements EngineScheduler {
         return Instant.EPOCH.plusNanos(simulation.now());
     }
 
-    /** Runs tasks in order. Occasionally the thread is late. */
+    /**
+     * Plans a task to run now, or occasionally a little later as on a busy thread, but always after the tasks before
+     * it.
+     */
     @Override
     public void execute(Runnable task) {
         long late = simulation.choices().chance(20) ? simulation.lag() : 0;

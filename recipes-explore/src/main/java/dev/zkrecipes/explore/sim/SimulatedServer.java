@@ -21,9 +21,9 @@ final class SimulatedServer {
     private final Set<Connection> connections = new LinkedHashSet<>();
     private final WatchTable<Connection> watches = new WatchTable<>();
     private final Set<Long> touched = new LinkedHashSet<>(); // sessions with traffic since the last report
-    private final Deque<Runnable> unsent = new ArrayDeque<>(); // messages that wait for the line to the leader
+    private final Deque<Runnable> unsent = new ArrayDeque<>(); // messages that wait for the connection to the leader
     private boolean pingDue;
-    private boolean cut; // the line to the leader is dead
+    private boolean cut; // the connection to the leader is dead
     private boolean serving = true;
     private int applied; // the number of transactions of the log that this server has applied
     private long lastToLeader;
@@ -93,8 +93,8 @@ final class SimulatedServer {
 
     /**
      * Plans a report for the next ping: a follower reports when its leader pings it. In this model, pings take no time
-     * and even pass through a dead line, because the engine's conclusions about a session that has been silent for long
-     * rely on timely reports.
+     * and even pass through a dead connection, because the engine's conclusions about a session that has been silent
+     * for long rely on timely reports.
      */
     private void expectPing() {
         if (!pingDue) {
@@ -117,7 +117,7 @@ final class SimulatedServer {
 
     // ---- To and from the leader.
 
-    /** Sends a message to the leader, in order. While the line is cut, the message waits. */
+    /** Sends a message to the leader, in order. While the connection to the leader is cut, the message waits. */
     void toLeader(Runnable message) {
         if (cut) {
             unsent.add(message);
@@ -218,7 +218,7 @@ final class SimulatedServer {
 
     // ---- Faults.
 
-    /** Makes the line to the leader go dead. Neither side is notified. */
+    /** Makes the connection to the leader go dead. Neither side is notified. */
     void cutOff() {
         cut = true;
     }
@@ -236,8 +236,8 @@ final class SimulatedServer {
     }
 
     /**
-     * Restores the line to the leader. Messages that were not lost meanwhile go through, and the server catches up with
-     * the transactions that it has missed.
+     * Restores the connection to the leader. Messages that were not lost meanwhile go through, and the server catches
+     * up with the transactions that it has missed.
      */
     void reconnect() {
         cut = false;

@@ -111,7 +111,10 @@ final class SimulatedSession {
         }
     }
 
-    /** Runs at the server. A server that has seen less than the client refuses the session. */
+    /**
+     * Opens or resumes the session of a new connection, at the server. A server that has seen less than the client
+     * refuses the session.
+     */
     private void shakeHands(Connection begun, SimulatedServer server) {
         if (!server.isServing() || server.lastZxid() < lastZxid) {
             heard(); // ZooKeeper's client counts this as heard, because the server has accepted its connection
@@ -223,7 +226,7 @@ final class SimulatedSession {
         }
     }
 
-    /** Called when the server has closed the connection. */
+    /** Disconnects, after the server has closed the connection. */
     void onClosed() {
         disconnect("the server hangs up");
     }

@@ -29,17 +29,18 @@ import org.apache.zookeeper.ZooDefs;
  *       {@code multi}.
  *   <li>Reads. The server of the client answers them from the transactions that it has applied, after the earlier
  *       writes of the same session.
- *   <li>Sessions. Only pings and traffic that a follower reports advance the leader's clock. A follower reports when
- *       the leader pings it, every half tick or a little later, in order with the writes that it forwards. A session
- *       ends in one transaction, can move from server to server, and a late request through its old server is refused.
+ *   <li>Sessions. The leader has a clock for each session. Traffic of the leader's own clients advances it at once;
+ *       other pings and traffic advance it when a follower reports them. A follower reports when the leader pings it,
+ *       every half tick or a little later, in order with the writes that it forwards. A session ends in one
+ *       transaction, can move from server to server, and a late request through its old server is refused.
  *   <li>Watches. They fire once, on data or on children; the server has one of each kind for each session and node.
  *       Events arrive in the order of the changes. When a client reconnects and is told what it has missed, they arrive
  *       in any order.
  *   <li>The client. It pings after a third of the time-out, gives up a silent connection after two thirds, and ends the
  *       session itself after four thirds.
- *   <li>Faults. Messages are lost or late, before or after their request has been applied. Lines go dead between client
- *       and server, and between follower and leader. Followers lag, or continue to serve without a leader. A deposed
- *       leader serves stale reads, and its transactions survive or not. Operators interfere.
+ *   <li>Faults. Messages are lost or late, before or after their request has been applied. Connections go dead between
+ *       client and server, and between follower and leader. Followers lag, or continue to serve without a leader. A
+ *       deposed leader serves stale reads, and its transactions survive or not. Operators interfere.
  * </ul>
  *
  * <p>It leaves out access rights, except for {@link #deleteNodeUntold}; also quotas, read-only servers,
@@ -51,7 +52,9 @@ public final class SimulatedZooKeeper {
     private static final int SERVERS = 3;
     /** The number of ticks after which a server notices that it is cut off. */
     private static final int SYNC_LIMIT = 10;
-    /** The session of nodes that belong to no process of the simulation. */
+    /**
+     * The session id of all strangers: processes that are not part of the simulation, but have nodes in the ensemble.
+     */
     private static final long STRANGERS = 1;
 
     private final Simulation simulation;
@@ -335,7 +338,7 @@ public final class SimulatedZooKeeper {
                 0);
     }
 
-    /** Deletes the nodes that {@link #createStranger} has created, as when their session ends. */
+    /** Deletes all nodes that {@link #createStranger} has created. */
     public void removeStrangers() {
         simulation.tell("others", () -> "leave");
         leader.take(
@@ -347,7 +350,7 @@ public final class SimulatedZooKeeper {
                 0);
     }
 
-    /** {@return whether there is a node of a stranger} */
+    /** {@return whether there is a node that {@link #createStranger} has created} */
     public boolean hasStrangers() {
         return committed().nodes().values().stream().anyMatch(node -> node.owner() == STRANGERS);
     }

@@ -15,7 +15,7 @@ enum WatchEvent {
         return this == DELETED || this == kind.change();
     }
 
-    /** Returns the event in the terms of the engine's port. */
+    /** Returns the event that the engine receives for this one. */
     NodeEvent told() {
         return this == DELETED ? NodeEvent.DELETED : NodeEvent.CHANGED;
     }

@@ -2,8 +2,9 @@
 // Copyright the zkrecipes authors
 
 /**
- * A simulated ZooKeeper ensemble: deterministic, on one thread, and with its own clock. It implements the two ports of
- * the engine, for schedules that a real ensemble cannot be forced into.
+ * A simulated ZooKeeper ensemble: deterministic, on one thread, and with its own clock. It implements the two
+ * interfaces by which the engine uses the outside world, {@code ZooKeeperOperations} and {@code EngineScheduler}. So it
+ * can play schedules that a real ensemble cannot be forced into.
  *
  * <p>{@link dev.zkrecipes.explore.sim.SimulatedZooKeeper} is the ensemble.
  * {@link dev.zkrecipes.explore.sim.SimulatedProcess} is a process with its handles, and

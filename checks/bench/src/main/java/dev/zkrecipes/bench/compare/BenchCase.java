@@ -14,10 +14,10 @@ import java.util.List;
  * @param name its name for {@code --case}
  * @param description the work that it measures
  * @param work what each thread repeats
- * @param size the number that the work needs; 1 for others
- * @param threads how many threads, of how many clients, and on how many paths: they are dealt out in turn
+ * @param size a number that some kinds of work need, such as how many permits; 1 for the others
+ * @param threads how many threads, clients and paths there are
  * @param settings where it is measured, in this order
- * @param targets the targets for ours
+ * @param targets the targets for this library's figures
  */
 record BenchCase(
         String name,
@@ -27,7 +27,9 @@ record BenchCase(
         Threads threads,
         List<Setting> settings,
         List<Target> targets) {
-    /** How many threads of how many clients work on how many paths. */
+    /**
+     * How many threads use how many clients and paths. The clients and the paths are assigned to the threads in turn.
+     */
     record Threads(int count, int clients, int paths) {}
 
     /**
@@ -48,14 +50,15 @@ record BenchCase(
     }
 
     /**
-     * A target for one of our figures. If more is better, the bound is a minimum, otherwise a maximum.
+     * A target for one of this library's figures. If more is better, the bound is a minimum, otherwise a maximum.
      *
-     * @param roundTripMillis where it applies
-     * @param against the contender to divide our figure by; ours for the figure itself
+     * @param roundTripMillis the delay added to each round trip, with the store in memory, where the target applies
+     * @param against the contender by whose figure this library's is divided; OURS if the bound is for the figure
+     *     itself
      * @param bound the bound of the ratio or of the figure
      */
     record Target(int roundTripMillis, Metric metric, Contender against, double bound) {
-        /** Whether a measured ratio or figure meets it. */
+        /** Whether a measured ratio or figure meets this target. */
         boolean isMetBy(double measured) {
             return metric.moreIsBetter() ? measured >= bound : measured <= bound;
         }

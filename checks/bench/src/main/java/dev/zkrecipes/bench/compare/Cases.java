@@ -16,9 +16,10 @@ import java.util.Optional;
 /** All cases, in the order in which they are measured. */
 final class Cases {
     /**
-     * The columns: name; work and its size; how many threads, of how many clients, on how many paths; added round trips
-     * in milliseconds, in memory but for {@code disk}; description; and then the targets, each with its round trip,
-     * metric, whose figure ours is divided by, OURS for the figure itself, and bound.
+     * One case a line. The columns are: name; work and its size; the numbers of threads, clients and paths; the
+     * settings, which are milliseconds added to each round trip, with the store in memory, or {@code disk};
+     * description; and then the targets. A target is the milliseconds added to each round trip, a metric, the contender
+     * by whose figure ours is divided or OURS for the figure itself, and the bound.
      */
     private static final String TABLE = """
             uncontended      | MUTEX 1         | 1 1 1   | 0 2 10 disk | one thread acquires and releases a mutex \
@@ -60,7 +61,7 @@ final class Cases {
 
     private Cases() {}
 
-    /** The case with that name. */
+    /** Returns the case with this name; empty if there is none. */
     static Optional<BenchCase> find(String name) {
         return ALL.stream().filter(each -> each.name().equals(name)).findFirst();
     }

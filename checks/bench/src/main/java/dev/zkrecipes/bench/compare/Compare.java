@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
         description = "Measures this library, Apache Curator and ZooKeeper's own client in turn on one server.",
         mixinStandardHelpOptions = true)
 public final class Compare implements Callable<Integer> {
-    /** Unless the command says otherwise. */
+    /** The settings that {@code --quick} measures if no round trips are given. */
     private static final Set<Setting> QUICK_SETTINGS = Set.of(Setting.memory(0), Setting.memory(2));
 
     @Spec

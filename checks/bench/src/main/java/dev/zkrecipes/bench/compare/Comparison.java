@@ -27,18 +27,21 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.ZooKeeper;
 
-/** Plays cases: in every round each contender has a turn, connected only while it has it. Not thread-safe. */
+/** Measures cases. In every round each contender has a turn, and only then it is connected. Not thread-safe. */
 final class Comparison implements AutoCloseable {
-    /** Long enough that a turn sends only work, and no pings. */
+    /** The session time-out: long enough that a turn sends only work, and no pings. */
     static final Duration SESSION = Duration.ofSeconds(60);
 
     private static final int PINGS = 100;
     private static final int FIRST_PINGS = 20;
 
-    /** A turn with fewer cycles continues, for at most ten times as long. */
+    /** A turn with fewer cycles than this continues, for at most ten times as long. */
     private static final int FEW = 20;
 
-    /** A slow contender's last cycles may take long, and count for nothing. */
+    /**
+     * How long the last cycles of a turn may take before they are interrupted. They do not count, and may take long
+     * with a slow contender.
+     */
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
     private final Map<Store, RemoteJvm<BenchServer>> servers = new EnumMap<>(Store.class);
@@ -51,12 +54,14 @@ final class Comparison implements AutoCloseable {
         this.progress = progress;
     }
 
-    /** The server with that store, started when it is first asked for. */
+    /** Returns the server with that store, and starts it when it is first needed. */
     BenchServer server(Store store) {
         return servers.computeIfAbsent(store, BenchServer.Embedded::start).object();
     }
 
-    /** Lets the compilers of both JVMs see each contender, before anything is measured. */
+    /**
+     * Runs each contender for a while before anything is measured, so that the JIT compilers of both JVMs have seen it.
+     */
     void start(BenchCase benchCase, Setting setting) throws Exception {
         for (Contender contender : benchCase.work().contenders()) {
             progress.accept("starting: " + contender);
@@ -81,14 +86,20 @@ final class Comparison implements AutoCloseable {
         return new Result(benchCase, setting, roundTrip, figures);
     }
 
-    /** The order of turns: every other round is backwards, so that no contender always follows the same one. */
+    /**
+     * Returns the order of the turns of a round. Every other round is backwards, so that no contender always follows
+     * the same one.
+     */
     static List<Contender> order(List<Contender> contenders, int round) {
         return contenders.stream()
                 .sorted(round % 2 == 0 ? Comparator.naturalOrder() : Comparator.reverseOrder())
                 .toList();
     }
 
-    /** The time of the smallest request. A proxy adds more than its set delay, as its threads have to wake up. */
+    /**
+     * Returns the median time of the smallest request. A proxy adds more than its set delay, as its threads have to
+     * wake up.
+     */
     static double roundTripMicros(String connectString, int times) throws Exception {
         LockClient client = Contender.BARE.connect(connectString, SESSION);
         try {
@@ -107,13 +118,13 @@ final class Comparison implements AutoCloseable {
         }
     }
 
-    /** One turn: connects, warms up, measures, disconnects. */
+    /** Runs one turn: connects, warms up, measures, disconnects. Returns the figures. */
     private Map<Metric, Double> turn(
             BenchCase benchCase, Setting setting, Contender contender, Duration warmUp, Duration window)
             throws Exception {
         BenchServer server = server(setting.store());
         String path = "/bench/" + benchCase.name() + "/" + sites++;
-        System.gc(); // what one contender leaves behind must not be cleared away in the turn of the next
+        System.gc(); // the garbage of one contender must not be collected in the turn of the next
         List<LockClient> clients = new ArrayList<>();
         try {
             for (int i = 0; i < benchCase.threads().clients(); i++) {
@@ -128,7 +139,7 @@ final class Comparison implements AutoCloseable {
         }
     }
 
-    /** Threads of one client that want one path share a lock. */
+    /** Returns the cycle of each thread. Threads that use the same client and the same path share a lock object. */
     private static List<Cycle> cycles(BenchCase benchCase, List<LockClient> clients, String path) throws Exception {
         int paths = benchCase.threads().paths();
         List<Cycle> locks = new ArrayList<>();

@@ -8,20 +8,20 @@ import java.time.Duration;
 /**
  * How long and how often to measure.
  *
- * @param start how long each contender runs before anything is measured, so that the compilers of both JVMs have seen
- *     it
+ * @param start how long each contender runs before anything is measured, so that the JIT compilers of both JVMs have
+ *     seen it
  * @param discarded how many rounds of each case are played first and count for nothing
  * @param rounds how often each contender has its turn
- * @param warmUp how long a contender runs before its turn counts
- * @param window how long a turn counts
- * @param handOvers how many hand-overs of a long queue are timed
+ * @param warmUp how long a contender runs before its cycles are counted
+ * @param window how long the cycles of a turn are counted
+ * @param handOvers how many hand-overs are timed, in one long queue or in several short ones
  */
 record Effort(Duration start, int discarded, int rounds, Duration warmUp, Duration window, int handOvers) {
     /** The effort for published figures. */
     static final Effort FULL =
             new Effort(Duration.ofSeconds(10), 1, 5, Duration.ofSeconds(1), Duration.ofSeconds(2), 1_000);
 
-    /** Shows large differences, and that everything works. */
+    /** The effort of {@code --quick}, which shows large differences, and that everything works. */
     static final Effort QUICK =
             new Effort(Duration.ofSeconds(2), 0, 3, Duration.ofMillis(100), Duration.ofMillis(150), 200);
 

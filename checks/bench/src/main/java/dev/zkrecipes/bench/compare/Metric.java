@@ -5,19 +5,21 @@ package dev.zkrecipes.bench.compare;
 
 import java.util.Locale;
 
-/** A figure of a turn. */
+/** A figure of a turn. A cycle is an acquire with its release; if requests wait in a queue, it is a hand-over. */
 enum Metric {
-    /** Cycles of all threads together. */
+    /** Cycles per second of all threads together. */
     RATE("cycles/s"),
     /** The median time of an acquire. */
     ACQUIRE("us"),
-    /** From one holder's release to the next one's. */
+    /** The mean time from one grant to the next in a queue of requests, each of which releases the lock at once. */
     HAND_OVER("us"),
-    /** Processor time of the client's threads, for each cycle; the server is another process. */
+    /**
+     * Processor time of the client's threads per cycle. The server is another process, and its time is not included.
+     */
     CPU("us"),
     /** Allocations of the client's threads per cycle. */
     ALLOCATED("bytes"),
-    /** Live heap of the client, for each waiter. */
+    /** Live heap of the client for each request that waits in a queue. */
     HEAP("bytes"),
     /** Requests received by the server per cycle, without pings. */
     REQUESTS("requests"),

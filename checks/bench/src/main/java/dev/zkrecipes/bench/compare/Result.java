@@ -16,7 +16,7 @@ import java.util.function.Function;
 /**
  * The result of one case in one setting.
  *
- * @param roundTripMicros the median time of the smallest request there, measured before
+ * @param roundTripMicros the median time of the smallest request in this setting, measured before the rounds
  * @param rounds the figures of each contender, in the order of the rounds
  */
 record Result(
@@ -33,7 +33,10 @@ record Result(
         return values.length == 0 ? Optional.empty() : Optional.of(Summary.of(values));
     }
 
-    /** Ours divided by another's, round by round; empty if one of them was not measured, or was nothing. */
+    /**
+     * Returns our figure divided by another contender's, round by round; empty if one of them was not measured, or if
+     * the other's was 0 in a round.
+     */
     Optional<Summary> ratio(Contender against, Metric metric) {
         List<Double> ours = values(Contender.OURS, metric);
         List<Double> theirs = values(against, metric);
@@ -59,7 +62,7 @@ record Result(
                 .toList();
     }
 
-    /** For the eye: a headline, and a line for each metric. */
+    /** Returns a text for people: a headline, and a line for each metric. */
     String describe() {
         StringBuilder text = new StringBuilder(benchCase.name() + ", " + setting + " (a round trip takes "
                 + Table.digits(roundTripMicros) + " us): " + benchCase.description() + "\n");
@@ -93,7 +96,9 @@ record Result(
                                 + (target.isMetBy(ratio.orElse(summary).median()) ? "met" : "MISSED") + "]"));
     }
 
-    /** Medians, spreads and ratios, one row for each contender and metric. */
+    /**
+     * Returns a table of medians, least and greatest figures, and ratios, with one row for each contender and metric.
+     */
     static Table results(List<Result> results) {
         Table table = Table.of("case,round trip added ms,store,round trip measured us,metric,unit,contender,median,"
                 + "least,greatest,rounds,ours to it,ours to it least,ours to it greatest,target,met");

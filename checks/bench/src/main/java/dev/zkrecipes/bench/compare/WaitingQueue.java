@@ -19,10 +19,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A queue of asynchronous requests: the cost of each while it waits, and of a hand-over. The first of a long queue are
- * handed over; a short queue is served to its end, several times.
+ * Measures a queue of asynchronous requests: the memory of each while it waits, and the cost of a hand-over. In a long
+ * queue, only the first requests get the lock, and the others are cancelled. A short queue is served to its end,
+ * several times.
  *
- * @param waiters how many wait
+ * @param waiters how many requests wait
  */
 record WaitingQueue(BenchServer server, Ours client, int waiters) {
     private static final int LIMIT_MINUTES = 5;
@@ -83,7 +84,7 @@ record WaitingQueue(BenchServer server, Ours client, int waiters) {
         var unused = lease.closeAsync();
     }
 
-    /** The heap in use after two collections: the first may free objects that refer to others. */
+    /** Returns the heap in use after two garbage collections: the first may free objects that refer to others. */
     private static long liveHeap() {
         System.gc();
         System.gc();

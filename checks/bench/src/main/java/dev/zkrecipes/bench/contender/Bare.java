@@ -16,8 +16,9 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * ZooKeeper's own client. Where nobody contends, its work is a create and a delete, which lock nothing; otherwise, the
- * {@link Textbook} lock. Its user believes it holds the lock until it hears that the session expired.
+ * ZooKeeper's own client. Where nobody contends, a cycle is a create and a delete, which lock nothing; otherwise, it is
+ * the {@link Textbook} lock. A holder believes that it holds the lock until the client reports that the session has
+ * expired.
  */
 public final class Bare implements LockClient {
     static final byte[] NO_DATA = {};
@@ -56,7 +57,7 @@ public final class Bare implements LockClient {
         };
     }
 
-    /** A create and a delete, without looking for others in front. */
+    /** Returns a cycle that creates and deletes a node, without checking whether others are in front of it. */
     private static Cycle pair(ZooKeeper zooKeeper, String prefix) {
         return () -> {
             String node = zooKeeper.create(prefix, NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
@@ -64,7 +65,10 @@ public final class Bare implements LockClient {
         };
     }
 
-    /** A path and a node below it in one transaction, and a delete of the node; the server removes the empty path. */
+    /**
+     * Returns a cycle that creates a path and a node below it in one transaction, and deletes the node. The server
+     * removes the empty path.
+     */
     private static Cycle newPaths(ZooKeeper zooKeeper, Supplier<String> paths) {
         return () -> {
             String path = paths.get();

@@ -7,16 +7,13 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Locale;
 
-/** A contender. */
+/** The libraries that are compared. */
 public enum Contender implements Subject {
     /** This library. */
     OURS("zkrecipes"),
     /** Apache Curator. */
     CURATOR("Curator"),
-    /**
-     * ZooKeeper's own client. Without contention, a create and a delete: what the network and the server cost. With
-     * contention, the lock of ZooKeeper's documentation.
-     */
+    /** ZooKeeper's client by itself. It shows the cost of the network and the server, or has the textbook lock. */
     BARE("bare");
 
     private final String title;

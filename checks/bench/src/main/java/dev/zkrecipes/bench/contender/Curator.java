@@ -21,12 +21,13 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Apache Curator as its pages say: one mutex for each path, used again and again, the retry policy of "Getting
- * started", and a {@code ConnectionStateListener}, by which work stops at SUSPENDED, continues at RECONNECTED, and is
- * over at LOST. One step further than its pages, a lock that was granted although LOST was reported while it waited
- * is not believed.
+ * Apache Curator, used as its documentation says: one mutex for each path, used again and again, the retry policy of
+ * "Getting started", and a {@code ConnectionStateListener}, by which work stops at SUSPENDED, continues at RECONNECTED,
+ * and is over at LOST. In one point the holder is more careful than the documentation asks: if LOST was reported while
+ * the request waited, the holder does not believe the grant.
  *
- * <p>Curator offers neither token nor guard. A subclass may learn the path of its node; that serves as both.
+ * <p>Curator offers neither token nor guard. A subclass of its mutex can read the path of the holder's node; its number
+ * serves as the token, and a check that the node exists serves as the guard.
  */
 final class Curator implements LockClient {
     private final CuratorFramework client;

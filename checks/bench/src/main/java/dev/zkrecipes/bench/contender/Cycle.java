@@ -6,17 +6,17 @@ package dev.zkrecipes.bench.contender;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The work that threads repeat: taking something and giving it back. May be shared by threads. */
+/** The work that a thread repeats: acquiring something and releasing it. Several threads may share a cycle. */
 @FunctionalInterface
 public interface Cycle {
     /**
-     * Takes it. This is timed separately.
+     * Acquires. Only this part of the cycle is timed.
      *
-     * @return gives it back, on the same thread
+     * @return releases what was acquired, on the same thread
      */
     AutoCloseable acquire() throws Exception;
 
-    /** Many acquires and releases. */
+    /** Returns a cycle that acquires and releases a lock this many times. */
     static Cycle repeated(Cycle lock, int times) {
         return () -> {
             for (int i = 0; i < times; i++) {
@@ -26,7 +26,10 @@ public interface Cycle {
         };
     }
 
-    /** Many acquires and releases, by one thread, of a lock that it holds. */
+    /**
+     * Returns a cycle that acquires and releases this many times a lock that the thread already holds. Only one thread
+     * may use it.
+     */
     static Cycle reentrant(Cycle lock, int times) {
         AtomicReference<@Nullable AutoCloseable> hold = new AtomicReference<>();
         Cycle repeated = repeated(lock, times);

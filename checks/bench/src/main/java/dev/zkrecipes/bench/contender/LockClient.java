@@ -8,33 +8,35 @@ import java.util.function.BooleanSupplier;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
-/** One session of one library, used the way its documentation says. Thread-safe. */
+/**
+ * A client of one library, used the way the library's documentation says. It has one session at a time. Thread-safe.
+ */
 public interface LockClient {
     /**
-     * Prepares work, for any number of threads.
+     * Prepares work that any number of threads may repeat.
      *
-     * @param size the number that the work needs; 1 for others
+     * @param size a number that some kinds of work need, such as how many permits; 1 for the others
      */
     Cycle cycle(Work work, int size, String path) throws Exception;
 
-    /** Waits for the lock of a path, and says all that is known about it. */
+    /** Waits for the lock of a path, and returns all that its holder can know about it. */
     Turn acquire(String path) throws Exception;
 
-    /** The handle that its user writes with. */
+    /** Returns the ZooKeeper handle with which the user of this client writes. */
     ZooKeeper handle() throws Exception;
 
     /** Ends the session. */
     void close() throws Exception;
 
     /**
-     * A lock that the library said is held.
+     * A hold of a lock that the library has granted.
      *
      * @param node the path of the holder's node
-     * @param isShared whether others may hold beside it, as readers do
-     * @param token rises from holder to holder of a path
-     * @param guards make a transaction of the server fail once the lock is lost
-     * @param believed what its user goes by: whether it is still held, as far as was heard
-     * @param release gives it back
+     * @param isShared whether others may hold the lock at the same time, as readers do
+     * @param token a number that rises from holder to holder of a path
+     * @param guards operations that make a transaction fail once the lock is lost
+     * @param believed the check on which the holder relies: whether the lock is still held, as far as the client knows
+     * @param release gives the lock back
      */
     record Turn(
             String node,
@@ -44,14 +46,17 @@ public interface LockClient {
             BooleanSupplier believed,
             AutoCloseable release) {
         /**
-         * The turn of a library that has neither tokens nor guards: the number of the node, and a check that the node
-         * is there.
+         * Returns the hold of a library that has neither tokens nor guards. The number of the node serves as the token,
+         * and a check that the node exists serves as the guard.
          */
         static Turn on(String node, BooleanSupplier believed, AutoCloseable release) {
             return new Turn(node, false, numberOf(node), List.of(Op.check(node, -1)), believed, release);
         }
 
-        /** The number at the end of a sequential node, which rises as long as its parent is never removed. */
+        /**
+         * Returns the number at the end of a sequential node's name. It rises from node to node as long as their parent
+         * is never removed.
+         */
         static long numberOf(String node) {
             return Long.parseLong(node.substring(node.length() - 10));
         }

@@ -22,7 +22,7 @@ import org.apache.zookeeper.ZooKeeper;
 
 /** This library's recipes. Before each write, a holder asks its lease. */
 public class Ours implements LockClient {
-    /** Longer than any turn. */
+    /** How long a lock stays in the process while nobody wants it: longer than any turn of a measurement. */
     private static final Duration KEEP = Duration.ofHours(1);
 
     private final ZooKeeperClient client;
@@ -53,7 +53,7 @@ public class Ours implements LockClient {
         return lock::acquire;
     }
 
-    /** The client of all its locks. */
+    /** Returns the client of all locks of this object. */
     protected ZooKeeperClient client() {
         return client;
     }
@@ -69,8 +69,8 @@ public class Ours implements LockClient {
     }
 
     /**
-     * Returns the turn that a lease stands for: its node below the path, with token and guards. If the lease was lost
-     * by now, closes it and throws.
+     * Returns what a lease says of itself and of its node below a path. If the lock is already lost, closes the lease
+     * and throws {@link LockLostException}.
      */
     public static Turn turn(Lease lease, String path, boolean isShared) {
         try {

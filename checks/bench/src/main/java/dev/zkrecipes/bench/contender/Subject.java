@@ -9,13 +9,13 @@ import java.time.Duration;
 
 /** What faults are played on: the mutex of a contender, or any recipe. */
 public interface Subject extends Serializable {
-    /** The name on pages for users. */
+    /** Returns the name in reports for users. */
     String title();
 
-    /** Opens a session. Its first request waits for the connection. */
+    /** Opens a client without waiting for its connection. Its first request waits for that. */
     LockClient connect(String connectString, Duration sessionTimeout) throws IOException;
 
-    /** What a lock path has as its data from the beginning. */
+    /** Returns the data with which the node of a lock path is created. */
     default String pathData() {
         return "";
     }

@@ -16,14 +16,14 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * The lock of ZooKeeper's "Recipes and Solutions" on its client: a sequential ephemeral node, whose name has a GUID
- * by which it is found again when the answer to its creation is lost, and a watch on the next lower one. What fails
- * with the connection is repeated.
+ * The lock of ZooKeeper's "Recipes and Solutions", on ZooKeeper's own client: a sequential ephemeral node, and a watch
+ * on the node with the next lower number. The name of the node has a GUID, by which the node is found again when the
+ * answer to its creation is lost. A request that fails with a connection loss is repeated.
  */
 public final class Textbook {
     private Textbook() {}
 
-    /** Takes a place at the end of the queue, and returns the node. */
+    /** Creates a node at the end of the queue, and returns its path. */
     public static String enqueue(ZooKeeper zooKeeper, String path) throws KeeperException, InterruptedException {
         String guid = UUID.randomUUID().toString();
         while (true) {
@@ -44,7 +44,7 @@ public final class Textbook {
         }
     }
 
-    /** Waits for the turn of a node. */
+    /** Waits until no node is in front of this one. */
     public static void await(ZooKeeper zooKeeper, String own) throws KeeperException, InterruptedException {
         String path = own.substring(0, own.lastIndexOf('/'));
         while (true) {
@@ -64,7 +64,7 @@ public final class Textbook {
         }
     }
 
-    /** Leaves the queue. */
+    /** Deletes a node, if it still exists. */
     public static void release(ZooKeeper zooKeeper, String node) throws KeeperException, InterruptedException {
         try {
             repeat(() -> {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-/** What is done with locks. {@code size} stands for the number that some of them need. */
+/** The kinds of work that are measured. {@code size} stands for the number that some of them need. */
 public enum Work {
     /** A mutex that nobody else wants; bare: a create and a delete, the least that a lock can cost. */
     MUTEX,
@@ -32,8 +32,8 @@ public enum Work {
     WAITERS;
 
     /**
-     * Who takes part: the bare client has no multi-lock, no re-entrant lock and no release in background, and Curator
-     * neither waiters without a thread nor a lock that is kept.
+     * Returns who takes part. The bare client has no multi-lock, no re-entrant lock and no release in background.
+     * Neither the bare client nor Curator has waiters without a thread or a lock that stays in the process.
      */
     public List<Contender> contenders() {
         return switch (this) {
@@ -43,18 +43,18 @@ public enum Work {
         };
     }
 
-    /** Whether a cycle is as many acquires as its size says: each of them is too short to be timed. */
+    /** Whether a cycle consists of as many acquires as its size says, because each of them is too short to be timed. */
     public boolean isRepeated() {
         return this == REENTRANT || this == KEPT;
     }
 
-    /** Paths below a path, each used once. */
+    /** Returns a supplier of paths below a path, each of which is used once. */
     static Supplier<String> newPaths(String path) {
         AtomicLong used = new AtomicLong();
         return () -> path + "/" + used.incrementAndGet();
     }
 
-    /** Paths below a path, by their numbers from 0. */
+    /** Returns paths below a path, named by their numbers from 0. */
     static List<String> paths(String path, int count) {
         return IntStream.range(0, count).mapToObj(i -> path + "/" + i).toList();
     }

@@ -31,21 +31,27 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
 /**
- * Three servers, the processes that use them, and the faults. All subjects run at the same time, on the same servers
- * and in the same processes, so each fault hits all of them.
+ * Three servers, the client processes that use them, and the faults. All subjects are used at the same time, on the
+ * same servers and in the same processes, so each fault hits all of them.
  */
 final class Arena implements AutoCloseable {
-    /** A fault that happened. */
+    /** A fault that was played, what it hit, and its beginning and end by {@link System#nanoTime}. */
     record Played(Step step, String target, long from, long to) {}
 
-    /** What is left of a subject at the end: threads that were not served, and nodes that nobody needs. */
+    /**
+     * What is left of a subject at the end: how many threads did not get their lock once more, and how many lock nodes
+     * still exist.
+     */
     record Remains(int stuck, int nodes) {}
 
-    /** All that was seen, and what it says about each subject. */
+    /** The evidence of a run, and the verdict on each subject. */
     record Judgement(Evidence evidence, List<FaultVerdict> verdicts) {}
 
     static final int CLIENTS = 5;
-    /** For small JVMs that start quickly: there are eight, and one core or two. */
+    /**
+     * The options of the clients' JVMs, which make them small and quick to start: eight JVMs of clients and servers
+     * share one core or two.
+     */
     private static final List<String> OPTIONS = List.of(
             "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off");
 
@@ -64,7 +70,7 @@ final class Arena implements AutoCloseable {
     /**
      * Starts the servers and the clients.
      *
-     * @param seed of the faults, and of how long the holders stay
+     * @param seed the seed of the faults, and of how long the holders keep their locks
      * @param syncLimit after how many ticks of silence a follower and its leader give each other up
      */
     Arena(List<? extends Subject> subjects, long seed, int syncLimit) throws Exception {
@@ -79,8 +85,8 @@ final class Arena implements AutoCloseable {
     }
 
     /**
-     * The lock paths are not containers: the numbers of nodes, which are tokens, would begin again when one is
-     * removed.
+     * Creates the lock paths and the counters. The lock paths are not containers: ZooKeeper removes an empty container,
+     * and if its path is created again, the sequence numbers, which serve as tokens, begin again at 0.
      */
     static void makeNodes(String connectString, List<? extends Subject> subjects) throws Exception {
         LockClient client = Contender.BARE.connect(connectString, FaultClient.SESSION);
@@ -105,7 +111,10 @@ final class Arena implements AutoCloseable {
         zooKeeper.create(path, data.getBytes(StandardCharsets.US_ASCII), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
     }
 
-    /** Of the first three, each knows one server only, and loses its sessions when that is cut off. */
+    /**
+     * Starts a client process. Each of the first three knows one server only, and loses its sessions when that server
+     * is cut off for long.
+     */
     private RemoteJvm<FaultClient> start(int client) {
         List<EnsembleServer> servers = ensemble.servers();
         String connectString = client < servers.size() ? servers.get(client).connectString() : ensemble.connectString();
@@ -118,7 +127,7 @@ final class Arena implements AutoCloseable {
                 () -> new FaultClient.Threads(name, subjects, calls, connectString, FaultClient.SESSION, seedOfClient));
     }
 
-    /** Plays faults for so long, one after the other, and says which. */
+    /** Plays faults for this time, one after the other, and prints a line about each. */
     void playFor(Duration length, PrintWriter text) throws Exception {
         FaultPlan plan = new FaultPlan(seed);
         long begun = System.nanoTime();
@@ -135,7 +144,7 @@ final class Arena implements AutoCloseable {
         }
     }
 
-    /** Does it, undoes it, and waits until the servers have found each other again. */
+    /** Plays a fault after its pause: causes it, ends it, and waits until one server leads and all others follow. */
     Played play(Step step) throws Exception {
         Thread.sleep(step.pause().toMillis());
         long millis = step.lasts().toMillis();
@@ -181,7 +190,7 @@ final class Arena implements AutoCloseable {
         Played done = new Played(step, target, from, System.nanoTime());
         played.add(done);
         if (step.kind() == FaultPlan.Kind.KILL_CLIENT) {
-            clients.set(client, start(client)); // how long a JVM takes to start is not the fault's
+            clients.set(client, start(client)); // the start of the JVM is not part of the fault
         }
         ensemble.awaitComplete();
         return done;
@@ -197,8 +206,8 @@ final class Arena implements AutoCloseable {
     }
 
     /**
-     * Without faults: has every thread take its lock once more, counts what is left, ends the clients and servers, and
-     * judges.
+     * Ends the run after the faults: has every thread take its lock once more, counts what is left, ends the clients
+     * and servers, and judges the subjects.
      */
     Judgement finish() throws Exception {
         for (RemoteJvm<FaultClient> client : clients) {
@@ -211,7 +220,7 @@ final class Arena implements AutoCloseable {
         try {
             ZooKeeper zooKeeper = observer.handle();
             for (Subject subject : subjects) {
-                // This library looks for the nodes of lost requests for up to 7.5 session time-outs.
+                // For up to 7.5 session time-outs, this library looks for nodes that lost requests may have created.
                 await(FaultClient.SESSION.multipliedBy(10), () -> nodes(zooKeeper, subject) == 0);
                 remains.add(new Remains(threads - referee.served(subject), nodes(zooKeeper, subject)));
             }
@@ -251,16 +260,18 @@ final class Arena implements AutoCloseable {
                 ensemble.servers().stream().map(EnsembleServer::dataDirectory).toList(), clocks);
     }
 
-    /** Returns when the time is up, too: what is missing then is counted. */
+    /** Waits until the condition holds or the time is up. What is missing then is counted by the verdict. */
     private static void await(Duration limit, Callable<Boolean> condition) {
         try {
             Awaitility.await().atMost(limit).until(condition);
         } catch (ConditionTimeoutException e) {
-            // The verdict says it.
+            // The verdict counts what is missing.
         }
     }
 
-    /** After Ctrl-C, too, and with processes that are stopped. */
+    /**
+     * Kills all processes, even those that are stopped by SIGSTOP. Runs when this JVM exits, for example after Ctrl-C.
+     */
     private void abandon() {
         ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
         ensemble.close();

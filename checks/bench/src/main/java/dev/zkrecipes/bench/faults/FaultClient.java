@@ -24,30 +24,34 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A process with one session of each subject, so that a stop or a kill hits all of them at the same moment. A
- * thread for each lock of each takes it again and again, and adds one to a counter of each store.
+ * A client process with one session of each subject, so that a stop or a kill hits all of them at the same moment. For
+ * each lock of each subject, a thread takes the lock again and again, and adds one to a counter in each of three
+ * stores.
  */
 interface FaultClient extends Remote {
     Duration SESSION = Duration.ofSeconds(4);
-    /** Of each subject. */
+    /** The number of locks of each subject. */
     int LOCKS = 3;
 
-    /** Each thread takes its lock once more, and ends. */
+    /** Has each thread take its lock once more and then end. Returns at once. */
     void finish() throws RemoteException;
 
     /** Ends the sessions. */
     void close() throws Exception;
 
-    /** Sessions and threads. */
+    /** The sessions and the threads of this process. */
     final class Threads implements FaultClient {
-        /** Most stay for 50 to 250 ms, one in twenty for up to six seconds. */
+        /** How long holders keep their locks: most for 50 to 250 ms, one in twenty for up to six seconds. */
         private static final int LEAST_STAY_MILLIS = 50;
 
         private static final int STAY_MILLIS = 200;
         private static final int LONG_STAY_MILLIS = 6_000;
         private static final int LONG_ONE_IN = 20;
         private static final long ASK_EVERY_NANOS = 3_000_000;
-        /** From the question whether the lock is still held to the writes: no store is reached at once. */
+        /**
+         * The time between the check whether the lock is still held and the writes, because no store is reached at
+         * once.
+         */
         private static final int ON_THE_WAY_MILLIS = 10;
 
         private final String name;
@@ -71,7 +75,7 @@ interface FaultClient extends Remote {
                 clients.add(client);
                 for (int lock = 0; lock < LOCKS; lock++) {
                     int number = lock;
-                    Random random = new Random(seed + lock); // all subjects stay equally long
+                    Random random = new Random(seed + lock); // so that all subjects hold equally long
                     Thread thread = new Thread(() -> work(subject, client, number, random), subject + "-" + lock);
                     thread.setDaemon(true);
                     thread.start();
@@ -83,7 +87,7 @@ interface FaultClient extends Remote {
             return "/faults/" + subject + "/" + lock;
         }
 
-        /** The counter of a lock for guarded writes. */
+        /** Returns the path of the counter for the guarded writes of a lock. */
         static String counter(Subject subject, int lock) {
             return "/counters/" + subject + "-" + lock;
         }
@@ -152,7 +156,7 @@ interface FaultClient extends Remote {
             if (!isBelieved(turn, believed) && !subject.isCareless()) {
                 return Tenure.NOTHING_WRITTEN;
             }
-            ask(turn, believed, ON_THE_WAY_MILLIS); // only to know: the writes are made
+            ask(turn, believed, ON_THE_WAY_MILLIS); // only records: the writes follow in any case
             return List.of(
                     write(any, turn, value),
                     write(checked, turn, checkedValue),
@@ -167,7 +171,10 @@ interface FaultClient extends Remote {
             }
         }
 
-        /** Asks. The time is that before the question, so a stop in between prolongs no belief. */
+        /**
+         * Returns whether the holder believes that it still holds the lock, and records the time if so. The time is
+         * read before the check, so that a stop of the process in between does not prolong the belief.
+         */
         private static boolean isBelieved(Turn turn, List<Span> believed) {
             long now = System.nanoTime();
             boolean yes = turn.believed().getAsBoolean();

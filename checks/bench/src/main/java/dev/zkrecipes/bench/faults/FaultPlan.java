@@ -9,9 +9,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** Faults, one after the other. A seed gives the same ones again; when each happens depends on the machine, too. */
+/**
+ * A random sequence of faults. The same seed gives the same sequence; when each fault happens depends on the machine,
+ * too.
+ */
 final class FaultPlan {
-    /** What is done. The weights are how often. */
+    /** The kinds of faults. The weight of a kind says how often it occurs in comparison with the others. */
     enum Kind {
         STOP_CLIENT(4, "a client is stopped (SIGSTOP)"),
         KILL_CLIENT(2, "a client is killed, and another one started"),
@@ -37,9 +40,10 @@ final class FaultPlan {
     /**
      * One fault.
      *
-     * @param target which of those there are, modulo their number
-     * @param lasts for how long
-     * @param pause what passes before the next one
+     * @param target the number of the client or server that is hit, modulo how many of them there are
+     * @param lasts how long the fault lasts; has no meaning for a client that is killed, because another one is started
+     *     at once
+     * @param pause what passes before the fault
      */
     record Step(Kind kind, int target, Duration lasts, Duration pause) {}
 
@@ -57,7 +61,7 @@ final class FaultPlan {
         }
     }
 
-    /** The next fault: it lasts between a fifth of a session's time-out and twice that. */
+    /** Returns the next fault. It lasts between 20 % and 200 % of the session time-out. */
     Step next() {
         Kind kind = kinds.get(random.nextInt(kinds.size()));
         int target = random.nextInt(3 * Arena.CLIENTS);

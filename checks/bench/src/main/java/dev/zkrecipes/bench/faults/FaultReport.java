@@ -32,12 +32,15 @@ final class FaultReport {
         this.begun = begun;
     }
 
-    /** The bare client has the lock of the textbook. */
+    /**
+     * Returns the name of a subject in the report. The bare client uses the lock of ZooKeeper's documentation here, so
+     * it is called textbook.
+     */
     private static String name(Subject subject) {
         return subject == Contender.BARE ? "textbook" : subject.title();
     }
 
-    /** Writes them all. */
+    /** Writes all files into a folder. */
     void write(Path folder, String machine) throws IOException {
         Table results = results();
         Files.writeString(
@@ -76,7 +79,7 @@ final class FaultReport {
         return Stream.concat(Stream.of(label), verdicts.stream().map(cell));
     }
 
-    /** Each hold, as its holder and the servers saw it. */
+    /** Returns comma-separated values with a line for each hold, as its holder and the servers saw it. */
     private String holds() {
         Table table = Table.of("contender,lock,client,token,asked s,granted s,last believed s,released s,"
                 + "node created s,node deleted s,write to any,write with token,write with guard");

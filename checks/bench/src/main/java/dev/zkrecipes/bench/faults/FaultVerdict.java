@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** Compares what the holders of one subject say with what the servers and the stores have. */
 final class FaultVerdict {
     /**
-     * What there is to judge by.
+     * What all verdicts are based on.
      *
      * @param staleWrites the counter of each write that was accepted after a later holder had read
      * @param tolerance by how many nanoseconds the servers' times may be wrong
@@ -36,9 +36,10 @@ final class FaultVerdict {
             long tolerance) {}
 
     /**
-     * A holder that believed after another one, later in the order of the server, had been told that it holds.
+     * A holder that still believed it held the lock when another one, later in the order of the server, had learned of
+     * its grant.
      *
-     * @param nanos for how long it did, without the time in which it stood still
+     * @param nanos for how long it still believed so, without the time in which its process stood still
      */
     record Overlap(Tenure believer, Tenure holder, long nanos) {}
 
@@ -46,8 +47,8 @@ final class FaultVerdict {
     private static final String FORGOTTEN = "guarded writes acknowledged that the servers' logs do not have";
 
     /**
-     * What no lock may do that promises exclusion, truth, tokens and guards. Stale writes without these are not among
-     * it.
+     * The counts that must be zero for a lock that promises exclusion, a true answer to the holder's check, tokens and
+     * guards. Stale writes that neither a token nor a guard protects are not among them.
      */
     static final List<String> PROMISES = List.of(
             "two holders at once by the server's order",
@@ -104,7 +105,10 @@ final class FaultVerdict {
         figures.merge(what, (double) more, Double::sum);
     }
 
-    /** From the call that gives back to the next holder's knowledge, if that one waited. */
+    /**
+     * Measures each hand-over to a holder that waited, from the call that released the lock to the moment at which the
+     * next holder learned of its grant. Also finds the longest time without a grant.
+     */
     private void timeHandOvers(List<Tenure> ofLock) {
         for (int i = 1; i < ofLock.size(); i++) {
             Tenure before = ofLock.get(i - 1);
@@ -130,8 +134,9 @@ final class FaultVerdict {
     }
 
     /**
-     * Nobody may be told of a grant while a node in front of its own is there. A reader may, and is not judged: the log
-     * does not say which nodes in front are those of readers.
+     * Counts the holders that learned of a grant while a node in front of their own existed. A reader may do so, and is
+     * not judged: the log does not say which nodes in front are those of readers. Also counts the holders whose nodes
+     * the logs do not have.
      */
     private void judgeGrants(int lock, List<Tenure> ofLock) {
         String folder = FaultClient.Threads.path(subject, lock) + "/";
@@ -173,7 +178,7 @@ final class FaultVerdict {
         }
     }
 
-    /** Of one and those that come later. */
+    /** Returns whichever holder was the first to learn of its grant. */
     private static Tenure firstTold(Tenure tenure, @Nullable Tenure later) {
         return later == null || tenure.granted() < later.granted() ? tenure : later;
     }
@@ -203,7 +208,7 @@ final class FaultVerdict {
                 .count();
     }
 
-    /** Returns how many increments were acknowledged but are missing in the final values of the counters. */
+    /** Returns the number of increments that were accepted and are not in the value. */
     private long lost(boolean checksTokens) {
         return evidence.counters.entrySet().stream()
                 .filter(each -> each.getKey().subject().equals(subject))
@@ -235,7 +240,10 @@ final class FaultVerdict {
         }
     }
 
-    /** All that was counted, by name; what does not occur is missing. */
+    /**
+     * Returns all figures by name. The times of hand-overs are missing if there was none; what the servers' logs lack
+     * is missing if they lack nothing.
+     */
     Map<String, String> figures() {
         Map<String, String> text = new LinkedHashMap<>();
         figures.forEach((name, value) -> text.put(
@@ -251,7 +259,7 @@ final class FaultVerdict {
         return List.copyOf(overlaps);
     }
 
-    /** Promises that were broken, and how often. */
+    /** Returns the promises that were broken, each with the number of times. */
     List<String> violations() {
         return PROMISES.stream()
                 .filter(promise -> figures.getOrDefault(promise, 0.0) != 0)

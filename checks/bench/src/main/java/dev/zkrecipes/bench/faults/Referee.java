@@ -16,40 +16,44 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What no fault reaches: it hears what holders do, and has counters outside ZooKeeper, as a database would. Holders
- * read one when they are granted, and write it back, one more, when they are done. Counters of one kind take any
- * write, those of the other refuse tokens below the greatest that they have seen. Every request has its token, so it
- * is known which writes are stale: they come after a later holder has read.
+ * Records what holders do, and keeps counters outside ZooKeeper, as a database would. No fault reaches the referee. A
+ * holder that may write reads a counter when it has been granted the lock, and writes back the value plus one when it
+ * is done. Counters of one kind accept any write, and those of the other kind refuse tokens below the greatest that
+ * they have seen. Every request carries its token, so the referee knows which writes are stale: those that come after a
+ * later holder has read.
  */
 interface Referee extends Remote {
-    /** Is returned where a token is refused. */
+    /** The result of a request whose token is refused. */
     long REFUSED = -1;
 
-    /** A process has begun, by its clock. */
+    /**
+     * Reports that a client process has begun, with the time of its clock. Throws {@link IllegalStateException} if the
+     * referee has another clock.
+     */
     void begun(long nanoTime) throws RemoteException;
 
-    /** A holder began, or ended. */
+    /** Reports a hold when it has begun, and again when it ends. */
     void note(Tenure tenure) throws RemoteException;
 
-    /** A call of a library failed. */
+    /** Reports that a call of a library failed. */
     void failed(Subject subject) throws RemoteException;
 
-    /** A thread took its lock once more at the end. */
+    /** Reports that a thread has taken its lock once more at the end. */
     void served(Subject subject, String thread) throws RemoteException;
 
-    /** A counter's value, or {@link #REFUSED}. */
+    /** Returns the value of a counter, or {@link #REFUSED}. */
     long read(Counter counter, long token) throws RemoteException;
 
-    /** Sets it, and returns the value, or {@link #REFUSED}. */
+    /** Sets a counter and returns its new value, or {@link #REFUSED}. */
     long write(Counter counter, long token, long value) throws RemoteException;
 
     /** A counter: that of a lock of a subject, and whether it checks tokens. */
     record Counter(Subject subject, int lock, boolean checksTokens) implements Serializable {}
 
-    /** What became of a counter; {@code accepted} writes should have made it this large. */
+    /** The state of a counter. Its value is the number of {@code accepted} writes unless increments were lost. */
     record State(long value, long greatestToken, long accepted) {}
 
-    /** What it has heard and counted. */
+    /** The referee's records and counters, in memory. */
     final class Notebook implements Referee {
         private final Map<String, Tenure> tenures = new HashMap<>();
         private final Map<Counter, State> counters = new HashMap<>();

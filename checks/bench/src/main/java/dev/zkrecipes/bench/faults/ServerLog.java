@@ -28,13 +28,14 @@ import org.apache.zookeeper.txn.Txn;
 import org.apache.zookeeper.txn.TxnHeader;
 import org.jspecify.annotations.Nullable;
 
-/** What the servers did and in which order, from their transaction logs: the truth about who held. */
+/** What the servers did and in which order, from their transaction logs. This is the truth about who held a lock. */
 final class ServerLog {
-    /** When a node is still there. */
+    /** The zxid and the time of the deletion if the node still exists. */
     static final long NEVER = Long.MAX_VALUE;
 
     /**
-     * From one transaction to another, with the leader's times, in the nanoseconds of this machine's monotonic clock.
+     * The life of a node, from the transaction that created it to the one that deleted it. The times are the leader's,
+     * as nanoseconds of this machine's monotonic clock.
      */
     record Life(String node, long created, long createdAt, long deleted, long deletedAt) {}
 
@@ -50,17 +51,17 @@ final class ServerLog {
     private final long wallMinusMonotonic;
 
     /**
-     * Starts empty.
+     * Creates an empty log.
      *
-     * @param wallMinusMonotonic the difference of the two clocks in nanoseconds
+     * @param wallMinusMonotonic by how many nanoseconds the wall clock is ahead of the monotonic clock
      */
     ServerLog(long wallMinusMonotonic) {
         this.wallMinusMonotonic = wallMinusMonotonic;
     }
 
     /**
-     * Reads the logs of servers that have ended. What is not in the majority of them was never committed; one that
-     * was given a snapshot lacks what the others have.
+     * Reads the logs of servers that have ended. A transaction that most of the logs do not have was never committed.
+     * Not all logs have to contain it: a server that was given a snapshot lacks what the others have logged.
      */
     static ServerLog read(List<Path> dataDirectories, long wallMinusMonotonic) throws IOException {
         TreeMap<Long, List<Step>> steps = new TreeMap<>();
@@ -123,7 +124,7 @@ final class ServerLog {
         return TimeUnit.MILLISECONDS.toNanos(header.getTime()) - wallMinusMonotonic;
     }
 
-    /** A node is made; {@code session} is 0 if it is no ephemeral one. */
+    /** Records the creation of a node; {@code session} is 0 if the node is not ephemeral. */
     void create(String node, long session, long zxid, long at) {
         lives.put(node, new Life(node, zxid, at, NEVER, NEVER));
         if (session != 0) {
@@ -151,7 +152,7 @@ final class ServerLog {
         }
     }
 
-    /** By path; sequential nodes have each a path of their own. */
+    /** Returns the lives of all nodes by path. Each sequential node has a path of its own. */
     Map<String, Life> lives() {
         return lives;
     }
@@ -161,7 +162,7 @@ final class ServerLog {
         return life != null && life.created < zxid && zxid < life.deleted;
     }
 
-    /** In order. */
+    /** Returns the guarded writes in the order of their transactions. */
     List<GuardedWrite> guardedWrites() {
         return guardedWrites;
     }

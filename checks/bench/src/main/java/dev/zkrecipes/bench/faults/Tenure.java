@@ -10,18 +10,20 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A lock held, as its holder saw it. Times are of the machine's one monotonic clock.
+ * A hold of a lock, as its holder saw it. Times are those of the monotonic clock, which all processes of the machine
+ * share.
  *
  * @param lock the number of the lock
- * @param client the process
- * @param isShared whether others may hold beside it
+ * @param client the name of the holder's process
+ * @param isShared whether others may hold the lock at the same time
  * @param token the fencing token
- * @param node the holder's node
- * @param asked when it asked for the lock
- * @param granted when it had been told that it holds
- * @param believed when it told itself that it still does
- * @param released when it began to give it back; 0 if it was killed before
- * @param writes what became of the write to the store that takes any, of that with the token, of the guarded one
+ * @param node the path of the holder's node
+ * @param asked when the holder requested the lock
+ * @param granted when the holder learned that it holds the lock
+ * @param believed when the holder's own check said that it still holds the lock
+ * @param released when the holder began to give the lock back; 0 if its process was killed before
+ * @param writes what became of three writes: to the store that accepts any, to the store that checks tokens, and of the
+ *     guarded one
  */
 record Tenure(
         Subject subject,
@@ -49,20 +51,23 @@ record Tenure(
     static final List<Outcome> NOTHING_WRITTEN = Collections.nCopies(3, Outcome.HELD_BACK);
 
     /**
-     * From one time to another, ends included. Between them no two questions are further apart than {@link
-     * #GAP_NANOS}.
+     * A span of time, ends included, in which the holder believed that it holds the lock. No two checks in it are
+     * further apart than {@link #GAP_NANOS}.
      */
     record Span(long from, long to) implements Serializable {
-        /** How much of it is later than a time. */
+        /** Returns how much of this span is later than a time. */
         long after(long time) {
             return Math.max(0, to - Math.max(from, time));
         }
     }
 
-    /** Between two questions that are further apart, the process stood still, or waited for something. */
+    /**
+     * The longest time between two checks of one span. If two checks are further apart, the process stood still, or
+     * waited for something.
+     */
     static final long GAP_NANOS = 50_000_000;
 
-    /** Adds a time at which the holder believed. */
+    /** Adds a time at which the holder believed that it holds the lock, to the last span or as a new one. */
     static void note(List<Span> believed, long time) {
         int last = believed.size() - 1;
         if (last >= 0 && time - believed.get(last).to <= GAP_NANOS) {
@@ -72,7 +77,7 @@ record Tenure(
         }
     }
 
-    /** One that begins now. */
+    /** Returns a hold that begins now. */
     static Tenure begun(Subject subject, int lock, String client, Turn turn, long asked) {
         long granted = System.nanoTime();
         return new Tenure(
@@ -89,13 +94,16 @@ record Tenure(
                 NOTHING_WRITTEN);
     }
 
-    /** This one, as it is known at its end, which is now. */
+    /** Returns this hold as it is known at its end, which is now. */
     Tenure ended(List<Span> spans, List<Outcome> outcomes) {
         return new Tenure(
                 subject, lock, client, isShared, token, node, asked, granted, spans, System.nanoTime(), outcomes);
     }
 
-    /** The last time at which it believed. */
+    /**
+     * Returns the last time at which the holder believed that it holds the lock; {@link Long#MIN_VALUE} if it never
+     * did.
+     */
     long lastBelieved() {
         return believed.isEmpty() ? Long.MIN_VALUE : believed.get(believed.size() - 1).to;
     }

@@ -2,9 +2,10 @@
 // Copyright the zkrecipes authors
 
 /**
- * {@code bin/faults}: what becomes of this library's mutex, Curator's and the textbook's under the same faults.
- * {@link dev.zkrecipes.bench.faults.Arena} has the processes, {@link dev.zkrecipes.bench.faults.FaultClient} is one
- * of them, {@link dev.zkrecipes.bench.faults.FaultVerdict} judges.
+ * {@code bin/faults}: plays the same faults on this library's mutex, Curator's, and the textbook's, which is that of
+ * ZooKeeper's documentation. {@link dev.zkrecipes.bench.faults.Arena} starts the servers and clients and plays the
+ * faults, {@link dev.zkrecipes.bench.faults.FaultClient} is one client process, and
+ * {@link dev.zkrecipes.bench.faults.FaultVerdict} judges what a lock did.
  */
 @NullMarked
 package dev.zkrecipes.bench.faults;

@@ -27,10 +27,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Inside the process. A hand-over: the next asynchronous request queues behind the holder, the holder closes its lease,
- * and the request has the lock. A cycle of a lock that is kept: a thread alone acquires and releases it. No network and
- * no change of threads: the explorer's simulation is the thread, the clock and the server, which is asked for another
- * node after 2,047 hand-overs.
+ * Measures two things that happen inside one process. One is a hand-over: the next asynchronous request queues behind
+ * the holder, the holder closes its lease, and the request has the lock. The other is a cycle of a lock that stays in
+ * the process between its holders: one thread acquires and releases it. Neither includes a network or a change of
+ * threads, because the explorer's simulation takes the place of the engine's thread, the clock and the server. The
+ * server creates another node only after 2,047 hand-overs.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
@@ -47,7 +48,7 @@ public class HandOverBenchmark {
     private HandoffMutex kept;
     private Lease held;
 
-    /** Makes a client of a server that answers at once, and holds the lock. */
+    /** Creates a client of a simulated server, which takes no real time to answer, and acquires the lock. */
     @Setup
     public void hold() {
         client = clientOf(simulation);
@@ -64,13 +65,13 @@ public class HandOverBenchmark {
                 .build();
     }
 
-    /** Closes it. */
+    /** Closes the client. */
     @TearDown
     public void close() {
         client.close();
     }
 
-    /** One hand-over. */
+    /** Hands the lock over to the next request. */
     @Benchmark
     public void passOn() {
         CompletableFuture<Lease> next = mutex.acquireAsync();
@@ -78,7 +79,7 @@ public class HandOverBenchmark {
         held = granted(next);
     }
 
-    /** One cycle of a lock that is kept. */
+    /** Acquires and releases a lock that stays in the process. */
     @Benchmark
     public void keep() throws InterruptedException {
         kept.acquire().close();

@@ -21,19 +21,23 @@ import org.awaitility.Awaitility;
 /** A ZooKeeper server in a JVM of its own, so that its costs are not counted as a client's. */
 public interface BenchServer extends Remote {
     /**
-     * Where to connect.
+     * Returns the connect string for clients.
      *
-     * @param roundTripMillis the delay to add to each round trip; 0 for no proxy at all
+     * @param roundTripMillis the delay that a proxy in front of the server adds to each round trip; 0 for no proxy at
+     *     all
      */
     String connectString(int roundTripMillis) throws RemoteException;
 
     /** The counts of the server so far. */
     Counts counts() throws RemoteException;
 
-    /** Waits until a path has so many children and, for a tenth of a second, nobody sent anything. */
+    /**
+     * Waits until a path has this many children and, for a tenth of a second, the server has received no request and
+     * sent no event.
+     */
     void awaitQuiet(String path, int children) throws RemoteException;
 
-    /** Removes old data, so that a long run does not fill the memory. */
+    /** Removes old snapshots and logs, so that a long run does not fill the memory. */
     void tidy() throws IOException;
 
     /**
@@ -43,15 +47,15 @@ public interface BenchServer extends Remote {
      * @param events the events sent to watchers
      */
     record Counts(long requests, long events) implements Serializable {
-        /** The difference to an earlier reading. */
+        /** Returns the counts since an earlier reading. */
         public Counts minus(Counts earlier) {
             return new Counts(requests - earlier.requests, events - earlier.events);
         }
     }
 
-    /** The server itself, and before it proxies that make the way longer. */
+    /** The server, in this JVM, and proxies in front of it that delay messages. */
     final class Embedded implements BenchServer {
-        /** As few as ZooKeeper's own tool keeps. */
+        /** How many snapshots to retain: the fewest that ZooKeeper's purge tool allows. */
         private static final int SNAPSHOTS = 3;
 
         private final Path data;
@@ -64,7 +68,7 @@ public interface BenchServer extends Remote {
                     EmbeddedZooKeeper.builder().dataDirectory(data).fsync(true).start();
         }
 
-        /** Starts a server with an empty store. */
+        /** Starts a JVM with a server whose store is empty. */
         public static RemoteJvm<BenchServer> start(Store store) {
             String directory = store.createDirectory().toString();
             return RemoteJvm.start(

@@ -9,8 +9,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The costs of the threads of this process so far. Threads of the JVM itself are left out: the compiler runs at
- * any time, and the collector's work follows from allocation. The reading thread is left out, too.
+ * The processor time and the allocations of the threads of this process so far. Threads of the JVM itself are left out:
+ * the JIT compiler runs at any time, and the work of the garbage collector follows from the allocations. The thread
+ * that reads the meters is left out, too.
  */
 public final class ClientMeter {
     private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
@@ -23,17 +24,19 @@ public final class ClientMeter {
         this.bytes = byThread(ids, THREADS.getThreadAllocatedBytes(ids));
     }
 
-    /** Reads the meters now. */
+    /** Reads the processor time and the allocations of all threads now. */
     public static ClientMeter read() {
         return new ClientMeter(THREADS.getAllThreadIds());
     }
 
-    /** Processor time since then, of the threads alive now. */
+    /**
+     * Returns the processor time, in nanoseconds, that the threads of this reading have used since an earlier reading.
+     */
     public long processorNanosSince(ClientMeter earlier) {
         return added(processorNanos, earlier.processorNanos);
     }
 
-    /** Bytes allocated since then, by the threads alive now. */
+    /** Returns the bytes that the threads of this reading have allocated since an earlier reading. */
     public long bytesSince(ClientMeter earlier) {
         return added(bytes, earlier.bytes);
     }
@@ -48,7 +51,7 @@ public final class ClientMeter {
         Map<Long, Long> byThread = new HashMap<>();
         long reader = Thread.currentThread().getId();
         for (int i = 0; i < ids.length; i++) {
-            if (values[i] >= 0 && ids[i] != reader) { // -1: it has ended meanwhile
+            if (values[i] >= 0 && ids[i] != reader) { // -1 if the thread has ended meanwhile
                 byThread.put(ids[i], values[i]);
             }
         }

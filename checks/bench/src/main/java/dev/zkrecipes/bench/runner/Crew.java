@@ -15,9 +15,12 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that repeat a cycle each. Only cycles that end between {@link #count} and {@link #stopCounting} count. */
+/**
+ * Threads that each repeat a cycle. Only cycles that end between the calls of {@link #count} and {@link #stopCounting}
+ * are counted and timed.
+ */
 public final class Crew {
-    /** More digits than any figure shows. */
+    /** Significant digits of the recorded times: as many as {@link Table#digits} shows of a number below 10,000. */
     private static final int DIGITS = 4;
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -33,10 +36,11 @@ public final class Crew {
     private Crew() {}
 
     /**
-     * Starts threads that keep a schedule. A cycle counts from when it was due, even if the one before it was late.
+     * Starts a thread for each cycle, which repeats it by a schedule. The time to acquire is measured from the moment
+     * at which the cycle was due, even if the cycle before it was late.
      *
-     * @param every the time from cycle to cycle of a thread, in nanoseconds; within it, the threads begin one after the
-     *     other. 0 begins each cycle at once after the one before.
+     * @param every the time from one cycle of a thread to its next, in nanoseconds; the first cycles of the threads are
+     *     spread evenly over this time. 0 means that each cycle begins as soon as the one before has ended.
      */
     public static Crew start(List<Cycle> cycles, long every) {
         Crew crew = new Crew();
@@ -77,7 +81,7 @@ public final class Crew {
         }
     }
 
-    /** Begins to count. */
+    /** Begins to count and time the cycles. */
     public void count() {
         counting = true;
     }
@@ -93,9 +97,11 @@ public final class Crew {
     }
 
     /**
-     * Ends the threads. Interrupts those that have not ended their last cycle in time.
+     * Lets each thread end its present cycle and then end. Interrupts the threads that have not ended in time.
      *
+     * @param patience how long the threads may take before they are interrupted
      * @return whether all ended in time
+     * @throws IllegalStateException if a thread does not end although it was interrupted
      */
     public boolean end(Duration patience) throws InterruptedException {
         counting = false;
@@ -117,7 +123,7 @@ public final class Crew {
         return threads.stream().noneMatch(Thread::isAlive);
     }
 
-    /** Fails if a thread failed before it was interrupted. */
+    /** Throws {@link IllegalStateException} if a thread failed before the threads were interrupted. */
     public void check() {
         Throwable cause = failure.get();
         if (cause != null) {
@@ -125,7 +131,7 @@ public final class Crew {
         }
     }
 
-    /** How long the counted acquires took. */
+    /** Returns how long the counted acquires took. */
     public Histogram acquireNanos() {
         return acquireNanos.copy();
     }

@@ -17,14 +17,14 @@ import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.Version;
 
-/** The origin of the figures, without which they mean nothing. */
+/** Describes the machine and the versions that a measurement ran on: without them, figures mean nothing. */
 public final class Machine {
     private static final OperatingSystemMXBean SYSTEM =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
     private Machine() {}
 
-    /** The average load of the last minute. */
+    /** Returns the average load of this machine over the last minute. */
     public static double load() {
         return SYSTEM.getSystemLoadAverage();
     }
@@ -35,10 +35,10 @@ public final class Machine {
     }
 
     /**
-     * Machine, versions and command.
+     * Returns lines about the command, the machine, the versions and the stores.
      *
      * @param command the command line
-     * @param stores those that the servers used
+     * @param stores the stores that the servers used
      * @param loadBefore the load of the machine before the run
      */
     public static String describe(String command, List<Store> stores, double loadBefore) {

@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Another JVM with the class path of this one, and an object in it that this one calls by RMI. It ends with this JVM,
- * however this one ends.
+ * A child JVM with the class path of this JVM, and an object in it that this JVM calls by RMI. The child JVM ends when
+ * this JVM has ended, even if this JVM was killed.
  */
 public final class RemoteJvm<T extends Remote> implements AutoCloseable {
     private static final List<String> OPTIONS =
@@ -30,9 +30,9 @@ public final class RemoteJvm<T extends Remote> implements AutoCloseable {
     private final Process process;
     private final T object;
 
-    /** Makes the object, in the other JVM. */
+    /** Creates the object. The maker is serialized and sent to the child JVM, which runs it. */
     public interface Maker<T extends Remote> extends Serializable {
-        /** The object to call. */
+        /** Returns a new object, which the parent is to call. */
         T make() throws Exception;
     }
 
@@ -41,14 +41,14 @@ public final class RemoteJvm<T extends Remote> implements AutoCloseable {
         this.object = object;
     }
 
-    /** Starts a JVM and returns when the object has been made. */
+    /** Starts a child JVM, and returns when the maker has created the object there. */
     public static <T extends Remote> RemoteJvm<T> start(List<String> options, Maker<T> maker) {
         Process process = launch(options, RemoteJvm.class);
         try {
             ObjectOutputStream questions = new ObjectOutputStream(process.getOutputStream());
             questions.writeObject(maker);
             questions.flush();
-            @SuppressWarnings("unchecked") // what the maker made
+            @SuppressWarnings("unchecked") // a stub of the object that the maker created
             T object = (T) new ObjectInputStream(process.getInputStream()).readObject();
             return new RemoteJvm<>(process, object);
         } catch (IOException | ClassNotFoundException e) {
@@ -57,7 +57,10 @@ public final class RemoteJvm<T extends Remote> implements AutoCloseable {
         }
     }
 
-    /** Starts a main class that ends with its standard input. */
+    /**
+     * Starts a JVM with a main class, and returns its process. The class must end when its standard input ends, which
+     * happens when this JVM has ended.
+     */
     public static Process launch(List<String> options, Class<?> main, String... arguments) {
         List<String> all = new ArrayList<>(OPTIONS);
         all.addAll(options);
@@ -71,13 +74,14 @@ public final class RemoteJvm<T extends Remote> implements AutoCloseable {
     }
 
     /**
-     * Runs the other JVM.
+     * The child JVM: creates the object, sends its stub to the parent, and ends when the parent has ended.
      *
      * @param args none
      */
     public static void main(String[] args) {
         PrintStream answers = System.out;
-        System.setOut(System.err); // ZooKeeper prints the name of each file that it removes
+        // Standard output is for the stub only, but ZooKeeper prints there the name of each file that it removes.
+        System.setOut(System.err);
         try {
             ObjectInputStream questions = new ObjectInputStream(System.in);
             Remote made = ((Maker<?>) questions.readObject()).make();
@@ -93,24 +97,27 @@ public final class RemoteJvm<T extends Remote> implements AutoCloseable {
         Runtime.getRuntime().halt(1);
     }
 
-    /** Lets other JVMs of this machine call an object. They get what is returned, as an argument or a result. */
+    /**
+     * Lets other JVMs on this machine call an object by RMI. Returns the stub to send to them, as an argument or a
+     * result of a remote call.
+     */
     public static Remote export(Remote object) throws RemoteException {
         System.setProperty("java.rmi.server.hostname", "127.0.0.1");
         return UnicastRemoteObject.exportObject(
                 object, 0, null, port -> new ServerSocket(port, 50, InetAddress.getLoopbackAddress()));
     }
 
-    /** The object in the other JVM. */
+    /** Returns the stub of the object in the child JVM. */
     public T object() {
         return object;
     }
 
-    /** The other JVM. */
+    /** Returns the process of the child JVM. */
     public Process process() {
         return process;
     }
 
-    /** Ends the process, and returns when it has ended. */
+    /** Kills the child JVM, and returns when it has ended. */
     @Override
     public void close() {
         process.destroyForcibly().onExit().join();

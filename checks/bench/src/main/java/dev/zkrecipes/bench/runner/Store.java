@@ -12,7 +12,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Where a server keeps its data. Either way it forces each write before it answers, as ZooKeeper does by default. */
+/**
+ * Where a server keeps its data. In both places it forces each write to the file system before it answers, as ZooKeeper
+ * does by default.
+ */
 public enum Store {
     /** On a file system in memory, where forcing costs nothing. */
     MEMORY("in memory", Path.of("/dev/shm")),
@@ -27,18 +30,21 @@ public enum Store {
         this.folder = folder;
     }
 
-    /** Where it is, for readers of the figures. */
+    /** Returns this place in words, for readers of the figures. */
     public String place() {
         return place;
     }
 
-    /** A new folder, for processes of this one. After Ctrl-C they end, and it is removed. */
+    /**
+     * Creates a folder for the data of child processes. When this JVM exits, for example after Ctrl-C, it ends all its
+     * child processes and removes the folder.
+     */
     public Path createDirectory() {
         try {
             Path directory = Files.createTempDirectory(folder, "zkrecipes-bench-");
             try {
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> abandon(directory)));
-            } catch (IllegalStateException e) { // after Ctrl-C: what needs it is not begun any more
+            } catch (IllegalStateException e) { // this JVM is exiting, so nothing that needs the folder may begin
                 remove(directory);
                 throw e;
             }
@@ -66,7 +72,9 @@ public enum Store {
         }
     }
 
-    /** The store on this machine, for readers of the figures. */
+    /**
+     * Describes the store on this machine, with its folder and the type of the file system, for readers of the figures.
+     */
     public String describe() {
         try {
             return "data " + place + ": " + folder + " ("

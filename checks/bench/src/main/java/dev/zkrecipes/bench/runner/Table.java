@@ -18,12 +18,12 @@ public final class Table {
 
     private final List<List<String>> rows = new ArrayList<>();
 
-    /** A table with these columns. */
+    /** Creates a table with these columns. */
     public Table(List<String> header) {
         rows.add(header);
     }
 
-    /** A table with columns whose names have no commas. */
+    /** Creates a table from the names of its columns, separated by commas. */
     public static Table of(String header) {
         return new Table(List.of(header.split(",", -1)));
     }
@@ -31,7 +31,7 @@ public final class Table {
     /**
      * Adds a row.
      *
-     * @throws IllegalArgumentException if it has not as many cells as the header
+     * @throws IllegalArgumentException if the row does not have as many cells as the header
      */
     public void add(Object... cells) {
         if (cells.length != rows.get(0).size()) {
@@ -43,7 +43,7 @@ public final class Table {
                 .toList());
     }
 
-    /** Comma-separated values after RFC 4180, with a line feed at the end of each line. */
+    /** Returns comma-separated values as in RFC 4180, but with a line feed at the end of each line. */
     public String csv() {
         return lines(row -> row.stream().map(Table::quoted).collect(Collectors.joining(",")), "");
     }
@@ -53,7 +53,10 @@ public final class Table {
         return plain ? cell : '"' + cell.replace("\"", "\"\"") + '"';
     }
 
-    /** The table of a page: the first column is of words, the others are of numbers. */
+    /**
+     * Returns a table in Markdown. The first column is for words, and the others are for numbers, which are aligned
+     * right.
+     */
     public String markdown() {
         return lines(
                 row -> "| " + String.join(" | ", row) + " |",
@@ -65,19 +68,19 @@ public final class Table {
         return lines.get(0) + rule + String.join("", lines.subList(1, lines.size()));
     }
 
-    /** A number as a reader wants it: four digits, and all of those in front of the point. */
+    /** Formats a number with four significant digits, but always with all digits before the decimal point. */
     public static String digits(double value) {
         return Math.abs(value) >= 10_000
                 ? Long.toString(Math.round(value))
                 : new BigDecimal(value).round(DIGITS).stripTrailingZeros().toPlainString();
     }
 
-    /** A whole number, with commas. */
+    /** Formats a number without its fraction, and with commas between the thousands. */
     public static String whole(double value) {
         return String.format(Locale.ROOT, "%,.0f", value);
     }
 
-    /** A number with one digit after the point. */
+    /** Formats a number with one digit after the decimal point. */
     public static String tenths(double value) {
         return String.format(Locale.ROOT, "%.1f", value);
     }

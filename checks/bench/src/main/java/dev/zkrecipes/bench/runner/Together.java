@@ -12,13 +12,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Many slow calls at the same time: to close a client of ZooKeeper's takes a tenth of a second. */
+/** Runs many slow calls at the same time. To close one client of ZooKeeper, for example, takes a tenth of a second. */
 public final class Together {
     private static final int AT_A_TIME = 32;
 
     private Together() {}
 
-    /** The results, when all calls have ended. The first failure is thrown. */
+    /**
+     * Runs all calls, and returns their results in order when all have ended. Throws the first failure in that order.
+     */
     public static <T> List<T> call(List<? extends Callable<T>> calls) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(AT_A_TIME);
         try {
@@ -34,7 +36,7 @@ public final class Together {
         }
     }
 
-    /** Closes all of them. */
+    /** Closes all clients, many of them at the same time. */
     public static void close(List<LockClient> clients) throws Exception {
         List<Callable<Boolean>> calls = new ArrayList<>();
         for (LockClient client : clients) {

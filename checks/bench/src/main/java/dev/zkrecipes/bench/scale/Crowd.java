@@ -33,7 +33,10 @@ final class Crowd implements AutoCloseable {
 
     private record Session(LockClient client, Cycle cycle) {}
 
-    /** Opens or closes sessions until there are so many. */
+    /**
+     * Opens or closes sessions until there are this many. If one cannot be opened, closes all that this call has
+     * opened.
+     */
     void resize(int count) throws Exception {
         List<LockClient> opened = Collections.synchronizedList(new ArrayList<>());
         List<Callable<Session>> opening = IntStream.range(sessions.size(), count)
@@ -42,7 +45,7 @@ final class Crowd implements AutoCloseable {
         try {
             sessions.addAll(Together.call(opening));
         } catch (Exception e) {
-            Together.close(opened); // all have ended, and nobody else knows those that are open
+            Together.close(opened); // all calls have ended, and only this list has the clients that they opened
             throw e;
         }
         List<Session> left = sessions.subList(count, sessions.size());
@@ -50,7 +53,7 @@ final class Crowd implements AutoCloseable {
         left.clear();
     }
 
-    /** With a first lock, which creates its path or folder. */
+    /** Opens a session, and takes and releases its lock once, which creates its path or folder. */
     private Session open(int number, List<LockClient> opened) throws Exception {
         LockClient client = contender.connect(connectString, TIMEOUT);
         opened.add(client);
@@ -60,9 +63,11 @@ final class Crowd implements AutoCloseable {
     }
 
     /**
-     * Starts taking locks, with a thread for each of this many sessions.
+     * Starts a crew that takes and releases locks, with one thread for each of the first {@code count} sessions.
      *
-     * @param locksPerSecond of all together, by a schedule; 0 for each at once after the one before
+     * @param count how many sessions take locks
+     * @param locksPerSecond the rate of all of them together, by a schedule; 0 if each session takes its next lock as
+     *     soon as it has released the one before
      */
     Crew start(int count, double locksPerSecond) {
         List<Cycle> cycles =

@@ -25,11 +25,14 @@ import org.apache.zookeeper.common.X509Exception;
 import org.awaitility.Awaitility;
 
 /**
- * One ZooKeeper server, or three, as ZooKeeper's own script starts them: a JVM each, and nothing between them and their
- * clients.
+ * One ZooKeeper server, or an ensemble of three, each in a JVM of its own as ZooKeeper's own script starts it. Clients
+ * connect to the servers directly, without a proxy.
  */
 final class Ensemble implements AutoCloseable {
-    /** Nothing is logged about a question that comes too early, or about followers that end. */
+    /**
+     * The options of each server's JVM. The last two keep the server from logging that a command such as {@code mntr}
+     * came too early, or that a follower has ended.
+     */
     private static final List<String> OPTIONS = List.of(
             "-Xms512m",
             "-Xmx1g",
@@ -52,20 +55,20 @@ final class Ensemble implements AutoCloseable {
     private static final Set<String> LEADING = Set.of("leader", "standalone");
 
     private final Path directory;
-    /** Those for clients come first. */
+    /** The ports for clients come first, then those for followers, then those for elections. */
     private final List<Integer> ports;
 
     private final List<Process> servers = new ArrayList<>();
 
     /**
-     * What the servers did, in all or since an earlier reading.
+     * What all servers did together, in total or since an earlier reading.
      *
-     * @param leader which of them leads
-     * @param leaderTime its processor time
+     * @param leader the index of the server that leads
+     * @param leaderTime the processor time of that server
      */
     record Usage(long requests, long bytes, long connections, int leader, Duration leaderTime) {
         /**
-         * The difference to an earlier reading.
+         * Returns what the servers did since an earlier reading.
          *
          * @throws IllegalStateException if a client connected, a session expired or the leader changed meanwhile
          */
@@ -102,7 +105,7 @@ final class Ensemble implements AutoCloseable {
         }
     }
 
-    /** Starts servers with an empty store, and waits until one leads and the others follow. */
+    /** Starts servers with empty stores, and returns when one of them leads and the others follow. */
     static Ensemble start(int size, Store store) throws IOException {
         Ensemble ensemble = new Ensemble(store.createDirectory(), size);
         try {
@@ -136,14 +139,14 @@ final class Ensemble implements AutoCloseable {
                 .toList();
     }
 
-    /** Where clients find all of them. */
+    /** Returns a connect string with the addresses of all servers. */
     String connectString() {
         return ports.subList(0, servers.size()).stream()
                 .map(port -> "127.0.0.1:" + port)
                 .collect(Collectors.joining(","));
     }
 
-    /** What all of them did so far. */
+    /** Returns what the servers did so far. Throws {@link IllegalStateException} if one of them does not serve. */
     Usage usage() {
         List<Map<String, String>> figures = servers.stream().map(this::monitor).toList();
         if (figures.stream().anyMatch(each -> !each.containsKey("zk_packets_received"))) {
@@ -167,7 +170,7 @@ final class Ensemble implements AutoCloseable {
                 .sum();
     }
 
-    /** A server's figures by name; there are none while it does not serve. */
+    /** Returns a server's answer to {@code mntr}, by name. The answer is empty while the server does not serve. */
     private Map<String, String> monitor(Process server) {
         try {
             int port = ports.get(servers.indexOf(server));
@@ -181,7 +184,7 @@ final class Ensemble implements AutoCloseable {
         }
     }
 
-    /** Where they keep their data. */
+    /** Returns the folder in which the servers keep their data. */
     Path directory() {
         return directory;
     }

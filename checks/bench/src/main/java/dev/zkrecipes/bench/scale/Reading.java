@@ -8,14 +8,16 @@ import dev.zkrecipes.bench.contender.Work;
 import dev.zkrecipes.bench.runner.Store;
 
 /**
- * The figures of a turn; requests, bytes and processor times are for each lock.
+ * The figures of a turn: for some seconds, sessions take and release locks. Requests, bytes and processor times are
+ * those of one lock.
  *
- * @param sessions each with a path of its own
- * @param percent of the greatest rate, by a schedule; 100 if each session took its next lock at once
+ * @param sessions how many take locks, each on a path of its own
+ * @param percent the rate that a schedule asks for, in percent of the greatest rate; 100 if there is no schedule, and
+ *     each session takes its next lock as soon as it has released the one before
  * @param offered locks a second by the schedule; 0 if there was none
  * @param rate locks a second that were granted
- * @param medianMillis to acquire, from when it was due
- * @param slowMillis that 99 % of the acquires did not exceed
+ * @param medianMillis the median time to acquire a lock, from when it was due
+ * @param slowMillis the time to acquire a lock that 99 % of the acquires did not exceed
  * @param leaderMicros processor time of the leader, or of the only server
  * @param clientsMicros processor time of all clients
  * @param load the load of the machine after the turn

@@ -47,13 +47,16 @@ public final class Scale implements Callable<Integer> {
 
     private static final int MOST_SESSIONS = 3_000;
 
-    /** How long a turn counts. */
+    /** For how many seconds the locks of a turn are counted. */
     private static final double SECONDS = 5;
 
-    /** Locks before the first turn of each contender, so that its compilers have done their work. */
+    /** How many locks come before the first turn of each series, so that the JIT compilers have done their work. */
     private static final int WARM_UP = 100_000;
 
-    /** Under more load, the page would show the other work of the machine. */
+    /**
+     * The greatest load of the machine at which a run that is to be published may begin. Under more load, the page
+     * would show the other work of the machine.
+     */
     private static final double MOST_LOAD = 1;
 
     @Spec
@@ -86,7 +89,7 @@ public final class Scale implements Callable<Integer> {
 
     private final DoubleSupplier machineLoad;
 
-    /** The command. */
+    /** Creates the command. */
     public Scale() {
         this(Machine::load);
     }
@@ -133,7 +136,7 @@ public final class Scale implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** Puts a report in the place of the one that a document has. */
+    /** Returns the document with this report in place of the one that it contains. */
     static String insert(String report, String document) {
         return REPORT.matcher(document).replaceFirst("$1" + Matcher.quoteReplacement(report) + "$2");
     }

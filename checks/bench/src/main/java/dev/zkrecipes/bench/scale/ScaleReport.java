@@ -19,7 +19,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What a run found: a page in Markdown, and the data. */
+/** The report of a run: a page in Markdown, and the data. */
 final class ScaleReport {
     private final List<Reading> readings;
     private final List<Series> series;
@@ -30,9 +30,9 @@ final class ScaleReport {
     }
 
     /**
-     * The page.
+     * Returns the page.
      *
-     * @param machine where it was measured
+     * @param machine what {@link dev.zkrecipes.bench.runner.Machine} says about the machine and the command
      */
     String markdown(String machine) {
         String answer = series.stream()
@@ -113,7 +113,7 @@ final class ScaleReport {
         return rates;
     }
 
-    /** All figures. */
+    /** Returns all figures as comma-separated values. */
     String csv() {
         Table table = Table.of("servers,log,contender,work,sessions,percent,offered locks/s,locks/s,acquire median ms,"
                 + "acquire 99 % ms,requests of a lock,bytes of a lock,leader us of a lock,clients us of a lock,"

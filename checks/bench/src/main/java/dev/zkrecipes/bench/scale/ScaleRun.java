@@ -17,17 +17,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
-/** Plays series, each on an ensemble and with clients of its own. Not thread-safe. */
+/** Measures series, each with servers and clients of its own. Not thread-safe. */
 final class ScaleRun {
-    /** Of the greatest rate, by a schedule. */
+    /** The rates that schedules ask for once the greatest rate is known, in percent of it. */
     static final List<Integer> PERCENTS = List.of(50, 90);
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    /** How many sessions take the locks that come before anything is measured, and those of new paths. */
+    /** How many sessions take the locks of the warm-up, and those of a series whose paths are always new. */
     private static final int TO_START = 100;
 
-    /** The part of a turn that comes before the count. */
+    /** How long a turn runs before its locks are counted, as a fraction of the time for which they are counted. */
     private static final double LEAD_IN = 0.2;
 
     private final List<Integer> sessions;
@@ -37,13 +37,14 @@ final class ScaleRun {
     private final List<Reading> readings = new ArrayList<>();
 
     /**
-     * A run.
+     * Creates a run.
      *
      * @param sessions how many take locks, in ascending order
-     * @param seconds how long a turn counts
-     * @param warmUp how many locks come before the first turn: with 70,000, three servers gave 2,200 locks a second,
-     *     with 110,000 they gave 4,000, because the clients' compilers had not seen enough of them
-     * @param progress hears of each turn
+     * @param seconds for how many seconds the locks of a turn are counted
+     * @param warmUp how many locks come before the first turn of a series: after 70,000, three servers granted 2,200
+     *     locks a second, after 110,000 they granted 4,000, because the JIT compilers of the clients had seen enough
+     *     only then
+     * @param progress receives a line about each turn
      */
     ScaleRun(List<Integer> sessions, double seconds, int warmUp, Consumer<String> progress) {
         this.sessions = sessions;
@@ -57,9 +58,9 @@ final class ScaleRun {
     }
 
     /**
-     * Plays a series.
+     * Measures a series: first the greatest rate of each number of sessions, and then the turns that have a schedule.
      *
-     * @throws IllegalStateException names the turn that failed
+     * @throws IllegalStateException if a turn failed; the message names it
      */
     void play(Series series) throws InterruptedException {
         String turn = "start";
@@ -99,7 +100,10 @@ final class ScaleRun {
         }
     }
 
-    /** Ends a crew's work, when its last locks have been given back. */
+    /**
+     * Ends a crew when its last locks have been released, and returns it. Throws {@link IllegalStateException} if a
+     * thread of the crew failed or does not get its lock.
+     */
     private static Crew end(Crew crew) throws InterruptedException {
         boolean inTime = crew.end(LIMIT);
         crew.check();

@@ -147,7 +147,10 @@ final class Recipes {
                 .withNesting(0, 0);
     }
 
-    /** Multi-locks of a mutex and permits, beside each of these alone. The path of the semaphore stores a rule. */
+    /**
+     * Returns multi-locks of a mutex and permits, beside each of these alone. The semaphore has a path of its own,
+     * whose node stores the rule of the semaphore, its limit.
+     */
     private static List<InterProcessLock> mixed(ZooKeeperClient client, String path) {
         InterProcessLock mutex = new InterProcessMutex(client, path + "/mutex");
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path + "/semaphore", MAX_LEASES);
