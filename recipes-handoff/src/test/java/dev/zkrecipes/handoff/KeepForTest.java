@@ -223,6 +223,29 @@ class KeepForTest extends QueueScene {
         assertThat(nodes()).hasSize(2).contains("below");
     }
 
+    /** The server drops the event if the client may not read the path at that moment. */
+    @Test
+    @Tag("H170")
+    void othersOfWhomNoEventTells_getItSomeMinutesLater() {
+        hasEvents = false;
+        keep();
+        CompletableFuture<Lease> other = ask(rival, 1).get(0);
+        assertThat(other).isNotDone();
+        pass(Duration.ofMinutes(2));
+        giveBack(other);
+        assertGivenBack();
+    }
+
+    @Test
+    @Tag("H170")
+    void pathThatMayNotBeReadAnyMore_isGivenUp() {
+        hasEvents = false;
+        keep();
+        refusals.put("watchChildren", Code.NOAUTH);
+        pass(Duration.ofMinutes(2));
+        assertGivenBack();
+    }
+
     // ---- Its time.
 
     @Test
@@ -301,6 +324,20 @@ class KeepForTest extends QueueScene {
         CompletableFuture<Lease> asked = ask(mutex, 1).get(0);
         assertThat(node(asked)).doesNotEndWith(kept);
         giveBack(asked);
+    }
+
+    /** The watch that reads requests to give it back tells of it, and no check has to find out. */
+    @Test
+    @Tag("H171")
+    void nodeThatAnOperatorDeletes_isLostAtOnce() {
+        String kept = keep();
+        pass(SESSION.dividedBy(5));
+        Lease present = granted(ask(mutex, 1).get(0));
+        sent.clear();
+        ensemble.deleteNode(PATH + "/" + kept);
+        pass(Duration.ofMillis(50));
+        assertThat(sent).doesNotContain("multi");
+        assertThat(present.state()).isEqualTo(LeaseState.LOST);
     }
 
     @Test

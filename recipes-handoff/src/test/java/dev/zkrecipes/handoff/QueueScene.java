@@ -13,6 +13,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.explore.sim.Choices;
 import dev.zkrecipes.explore.sim.SimulatedProcess;
 import dev.zkrecipes.explore.sim.SimulatedScheduler;
@@ -44,6 +45,7 @@ abstract class QueueScene {
     final SimulatedProcess process = ensemble.process(scheduler, "one");
     final List<String> sent = new ArrayList<>(); // the requests of the client, as the port calls them
     final Map<String, Code> refusals = new HashMap<>(); // of the next request of that name
+    boolean hasEvents = true; // whether the server tells of new children
     Runnable whenOneGivesUp = () -> {};
     final ZooKeeperClient client = Ports.clientBuilder(states -> noting(process.open(states)), scheduler)
             .callbackExecutor(Runnable::run)
@@ -60,6 +62,10 @@ abstract class QueueScene {
                 getClass().getClassLoader(), new Class<?>[] {ZooKeeperOperations.class}, (proxy, method, arguments) -> {
                     if (arguments != null) {
                         sent.add(method.getName());
+                        if (method.getName().equals("watchChildren") && !hasEvents) {
+                            Consumer<NodeEvent> nobody = event -> {};
+                            arguments[1] = nobody;
+                        }
                         Code refusal = refusals.remove(method.getName());
                         if (refusal != null) {
                             scheduler.execute(() -> replyOf(arguments).accept(Answer.failed(refusal)));

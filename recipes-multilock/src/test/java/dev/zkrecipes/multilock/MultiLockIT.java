@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.junit.jupiter.api.BeforeEach;
@@ -109,6 +110,21 @@ class MultiLockIT extends ServerStage {
         assertThat(both.participants()).hasSize(2);
         lease.close();
         assertThat(mutex(other, y).tryAcquire()).isPresent();
+    }
+
+    /** One path is there and busy, the others are missing. */
+    @Test
+    @Tag("H184")
+    void pathsOfWhichOneIsThere_areQueuedForOnce() throws Exception {
+        List<String> paths =
+                IntStream.range(0, 12).mapToObj(i -> path + "/orders/" + i).toList();
+        Lease busy = mutex(other, paths.get(3)).acquire();
+        RequestCounts before = server.requests();
+        CompletableFuture<Lease> all = new InterProcessMultiLock(client, paths).acquireAsync();
+        await().until(() -> server.children(paths.get(3)).size() == 2);
+        assertThat(server.requests().minus(before).total()).isLessThan(40);
+        busy.close();
+        Soon.get(all).close();
     }
 
     @Test

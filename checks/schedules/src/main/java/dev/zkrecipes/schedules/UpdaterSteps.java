@@ -47,8 +47,8 @@ public final class UpdaterSteps implements ClassFileTransformer {
     }
 
     /**
-     * Makes a step of the schedule. Transformed classes of the engine call it before each use of an updater, and before
-     * each compare-and-set in a map.
+     * A step at which Fray may switch to another thread. The transformed classes of the engine call it before each use
+     * of an {@code AtomicReferenceFieldUpdater}, and before each conditional update of a map.
      */
     public static void before() {
         STEP.set(0);

@@ -13,7 +13,10 @@ public enum Contender implements Subject {
     OURS("zkrecipes"),
     /** Apache Curator. */
     CURATOR("Curator"),
-    /** ZooKeeper's client by itself. It shows the cost of the network and the server, or has the textbook lock. */
+    /**
+     * ZooKeeper's own client. Without contention, a create and a delete: what the network and the server cost. With
+     * contention, the lock of ZooKeeper's documentation.
+     */
     BARE("bare");
 
     private final String title;

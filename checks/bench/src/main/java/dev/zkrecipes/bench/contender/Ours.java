@@ -69,8 +69,8 @@ public class Ours implements LockClient {
     }
 
     /**
-     * Returns what a lease says of itself and of its node below a path. If the lock is already lost, closes the lease
-     * and throws {@link LockLostException}.
+     * Returns the turn that a lease stands for: its node below the path, with token and guards. If the lock is already
+     * lost, closes the lease and throws {@link LockLostException}.
      */
     public static Turn turn(Lease lease, String path, boolean isShared) {
         try {

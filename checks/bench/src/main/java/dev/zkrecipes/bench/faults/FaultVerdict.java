@@ -208,7 +208,7 @@ final class FaultVerdict {
                 .count();
     }
 
-    /** Returns the number of increments that were accepted and are not in the value. */
+    /** Returns how many increments were acknowledged but are missing in the final values of the counters. */
     private long lost(boolean checksTokens) {
         return evidence.counters.entrySet().stream()
                 .filter(each -> each.getKey().subject().equals(subject))

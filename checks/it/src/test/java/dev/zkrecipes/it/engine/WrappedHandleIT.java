@@ -14,6 +14,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.LeakCheck;
 import dev.zkrecipes.test.internal.ServerStage;
@@ -50,6 +51,10 @@ class WrappedHandleIT extends ServerStage {
         boolean watchesNothing() {
             return getDataWatches().isEmpty() && getChildWatches().isEmpty();
         }
+
+        boolean watchesDataOf(String path) {
+            return getDataWatches().contains(path);
+        }
     }
 
     /** The server's side of a watch on the path stays until the path goes: others may watch it by the same handle. */
@@ -77,6 +82,21 @@ class WrappedHandleIT extends ServerStage {
         assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
         await().until(() -> queueWatches(path) == 0 && handle.watchesNothing());
         assertThat(handle.exists(path, false)).isNotNull();
+    }
+
+    /** The watch of the rule would stay for a second after its last waiter, but the client ends before. */
+    @Test
+    void clientThatEndsWhileItWaits_leavesNoWatchOfTheRule() throws Exception {
+        ShownHandle handle = opened(new ShownHandle(server.connectString()));
+        await().until(() -> handle.getState() == ZooKeeper.States.CONNECTED);
+        Lease held = new InterProcessSemaphore(client(), path, 1).acquire();
+        ZooKeeperClient client = ZooKeeperClient.wrap(handle);
+        CompletableFuture<Lease> waiting = new InterProcessSemaphore(client, path, 1).acquireAsync();
+        await().until(() -> handle.watchesDataOf(path));
+        client.close();
+        assertThat(waiting).isCompletedExceptionally();
+        await().until(handle::watchesNothing);
+        held.close();
     }
 
     @Test

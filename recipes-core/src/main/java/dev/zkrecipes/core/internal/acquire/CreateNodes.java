@@ -65,6 +65,7 @@ final class CreateNodes {
     private boolean isFirstUse; // whether the session uses all of these paths for the first time
     private @Nullable ChildrenSnapshot made; // the queues, if the paths were created together with the nodes
     private final List<ParentMaker> parents; // one for each path; none until a path was found to be missing
+    private boolean refusedWithPaths; // whether the paths could not be created together with the nodes
 
     /** {@code holds} are the paths of the nodes that the requesting thread holds. */
     CreateNodes(Requests requests, LockGroup group, Session session, List<String> holds) {
@@ -104,7 +105,9 @@ final class CreateNodes {
 
     /** Returns a create of new nodes for the same locks. The new nodes have ids of their own. */
     CreateNodes anew() {
-        return new CreateNodes(requests, group, session, holds, parents);
+        CreateNodes next = new CreateNodes(requests, group, session, holds, parents);
+        next.refusedWithPaths = refusedWithPaths;
+        return next;
     }
 
     /** Whether a node is known to have been created. If so, all of them were, as they are created together. */
@@ -275,10 +278,8 @@ final class CreateNodes {
     private void onFailed(Code code) {
         nodes.forEach(node -> node.failed(code));
         if (code == Code.NONODE) {
-            specs.forEach(spec -> {
-                session.keptViews().remove(spec.path());
-                session.newPaths().onMissing(spec.path());
-            });
+            group.paths().forEach(session.keptViews()::remove);
+            session.newPaths().onMissing(group.paths());
         } else {
             views.forEach(KeptView::forget);
         }
@@ -287,11 +288,13 @@ final class CreateNodes {
     // ---- Paths that are created together with the nodes.
 
     /**
-     * Whether missing paths are created by the same request as the nodes below them. A request that has begun to create
-     * them one by one continues that way.
+     * Whether missing paths are created by the same request as the nodes below them. After one refusal they are created
+     * one by one: if some paths exist and others are missing, the server refuses both the nodes alone and the nodes
+     * together with all of the paths.
      */
     boolean mayMakePaths() {
-        return parents.isEmpty()
+        return !refusedWithPaths
+                && parents.isEmpty()
                 && session.hasContainers()
                 && specs.stream()
                         .allMatch(
@@ -335,6 +338,7 @@ final class CreateNodes {
             } else {
                 onFailed(answer.code());
                 if (answer.code() != Code.NONODE) {
+                    refusedWithPaths = true;
                     specs.forEach(spec -> session.newPaths().onRefused(spec.path()));
                 }
             }
@@ -403,10 +407,15 @@ final class CreateNodes {
                 .toList());
     }
 
-    /** Updates the views by a list that was taken after the create. */
+    /**
+     * Updates the views by a list that was taken after the create. If the paths were listed one by one, all but the
+     * last one may have changed since they were listed. So a view is updated only if its path was listed just now.
+     */
     void keep(ChildrenSnapshot list) {
         for (int i = 0; i < views.size() && list.code() == Code.OK; i++) {
-            views.get(i).onListed(list, nodes.get(i).name());
+            if (list.turn(specs.get(i).path()) == session.lists().answers()) {
+                views.get(i).onListed(list, nodes.get(i).name());
+            }
         }
     }
 

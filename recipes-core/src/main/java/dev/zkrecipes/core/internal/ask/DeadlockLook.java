@@ -98,7 +98,10 @@ public final class DeadlockLook {
             left--;
             session.zk().children(path, answer -> {
                 if (answer.isOk()) {
-                    readNodes(new Queue(path, inOrderOfReading(path, answer.value().names())), AT_A_TIME);
+                    readNodes(
+                            new Queue(
+                                    path, inOrderOfReading(path, answer.value().names())),
+                            AT_A_TIME);
                 } else if (!answer.isUnsettled()) {
                     nextQueue(); // the queue is gone, or may not be read
                 }

@@ -381,7 +381,10 @@ public final class EngineClient {
         sessions.source().stop();
         List<Session> open = sessions.living();
         if (!kind.ownsSessions()) {
-            open.forEach(session -> session.keptViews().end());
+            open.forEach(session -> {
+                session.keptViews().end();
+                session.watches().dropUnused();
+            });
         }
         scheduler.executeBlocking(() -> {
             each(open, session -> session.zk().close());

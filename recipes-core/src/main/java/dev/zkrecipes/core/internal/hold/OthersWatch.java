@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * watch.
  *
  * <p>It also notifies if it can no longer know: if the list is refused or its answer lost, and after a reconnect,
- * because the server then reports in any order what has happened meanwhile. So it never sets a watch again. If the
- * watch is still set when the node is released, the deletion of the node fires it, which saves the request to drop it.
+ * because the server then reports in any order what has happened meanwhile. So a watch that was lost is not set again.
+ * If the watch is still set when the node is released, the deletion of the node fires it, which saves the request to
+ * drop it.
  *
  * <p>The data of the node are read for requests to give the lock back only after a while, because that takes one
  * request more. Until then such a request stays unread in the data.
@@ -35,6 +36,7 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
     private final Runnable told;
     private final Consumer<NodeEvent> onEvent = this::onEvent; // one object: it identifies the watch to drop
     private @Nullable Timer untilRead; // triggers the read of the node for requests to give it back
+    private @Nullable Timer untilLook; // triggers the next list
     private boolean isOver;
 
     /** {@code told} runs on the engine thread, unless the node was released or lost before. */
@@ -53,6 +55,17 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
         if (!held.hasEnded()) {
             session.observe(this);
             untilRead = session.afterAWhile(this::read);
+            look();
+        }
+    }
+
+    /**
+     * Lists the path and watches its children. Repeated once in a long while: a server does not send an event to a
+     * client that may not read the path at that moment, although the watch is then used up.
+     */
+    private void look() {
+        if (!isOver && !held.hasEnded()) {
+            untilLook = session.afterALongWhile(this::look);
             session.zk().watchChildren(held.spec().path(), onEvent, this::onListed);
         }
     }
@@ -95,11 +108,16 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
         }
         isOver = true;
         session.ignore(this);
-        if (untilRead != null) {
-            untilRead.cancel();
-        }
+        cancel(untilRead);
+        cancel(untilLook);
         if (!held.hasEnded()) {
             told.run();
+        }
+    }
+
+    private static void cancel(@Nullable Timer timer) {
+        if (timer != null) {
+            timer.cancel();
         }
     }
 
@@ -122,6 +140,7 @@ public final class OthersWatch implements Session.Observer, WatchRegistry.Subscr
 
     @Override
     public void onGone(String path) {
+        held.onNodeGone();
         tell();
     }
 

@@ -115,6 +115,11 @@ public final class WatchRegistry {
         }
     }
 
+    /** Drops at once the watches that would be dropped after a while because nobody needs them. */
+    public void dropUnused() {
+        all().toList().forEach(Watch::dropIfIdle);
+    }
+
     /** Notifies {@code subscriber} once when the node is gone or turns out not to exist. */
     public void subscribeToDeletion(String path, Subscriber subscriber) {
         watch(deletions, path, subscriber);

@@ -45,7 +45,8 @@ public final class KeptView implements WatchRegistry.Subscriber {
     private final SessionNodes nodes;
     private final WatchRegistry watches;
     private final IntSupplier sessionOrder;
-    private final List<String> names = new ArrayList<>(1); // all nodes in the queue; they all belong to this session
+    // All nodes in the queue if it is known, which all belong to this session; otherwise empty.
+    private final List<String> names = new ArrayList<>(1);
     private Optional<Content> rule = Optional.empty();
     private long expected = NONE; // the number of the next create, if nobody else creates anything
     private boolean wasExpected; // whether our last node had the expected number
@@ -112,13 +113,15 @@ public final class KeptView implements WatchRegistry.Subscriber {
         wasExpected = number == expected;
         isKnown = isKnown() && wasExpected && names.size() < MOST_NAMES;
         expected = number + 1 + more;
-        names.add(name);
+        if (isKnown) {
+            names.add(name);
+        } else {
+            names.clear();
+        }
     }
 
     /** Records that the path was created together with this node of ours, which is the first below it. */
     public void onMade(String name, long number) {
-        names.clear();
-        names.add(name);
         expected = number + 1;
         wasExpected = true;
         wasAlone = true;
@@ -135,7 +138,7 @@ public final class KeptView implements WatchRegistry.Subscriber {
     /**
      * Records a list that was taken after our last node was created and that should show {@code own}, a node of ours.
      * If the path is watched at the time of the answer, the watch was set before the list was taken, because answers
-     * come in the order of the requests, and no event has come since.
+     * come in the order of the requests, and no event has come since. Call only with a list that was answered just now.
      */
     public void onListed(ChildrenSnapshot list, String own) {
         List<String> listed = list.names(path);

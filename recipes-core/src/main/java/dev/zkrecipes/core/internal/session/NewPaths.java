@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.internal.handle.RecentlyUsed;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -42,9 +43,12 @@ public final class NewPaths {
         return !path.equals("/") && missingNear(path) >= 0;
     }
 
-    /** Records that the path was missing. */
-    public void onMissing(String path) {
-        missing.put(LockPath.parent(path), Math.min(ENOUGH, missingNear(path) + 1));
+    /** Records that at least one of these paths was missing. Counts once in each folder. */
+    public void onMissing(List<String> paths) {
+        paths.stream()
+                .map(LockPath::parent)
+                .distinct()
+                .forEach(folder -> missing.put(folder, Math.min(ENOUGH, missing.getOrDefault(folder, 0) + 1)));
     }
 
     /** Records that a path existed when it was used for the first time. */

@@ -373,7 +373,7 @@ public final class Session {
      * Runs a task after 2 T, or after a minute if that is longer, plus up to a quarter of that. The extra time depends
      * on the session, so that sessions that began to wait together do not all send requests at the same moment.
      */
-    private Timer afterALongWhile(Runnable task) {
+    public Timer afterALongWhile(Runnable task) {
         long least = Math.max(2 * timeoutNanos, A_LONG_WHILE.toNanos());
         long spread = Math.floorMod(31 * operations.sessionId(), 1000);
         return scheduler.schedule(Duration.ofNanos(least + least / 4000 * spread), task);

@@ -4,12 +4,15 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.clean.OwnNode;
+import dev.zkrecipes.core.internal.client.LivingSessions;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -17,6 +20,7 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.BeforeEach;
@@ -210,6 +214,58 @@ class KeptViewTest extends AcquireFixture {
         assertThat(cycle(group))
                 .containsExactly(Request.WATCH, Request.WATCH, Request.MULTI, Request.LIST, Request.MULTI);
         assertThat(cycle(group)).containsExactly(Request.MULTI, Request.MULTI);
+    }
+
+    /** Two connections were lost with the lists of two paths, so these are asked for one by one, the second one later. */
+    @Test
+    @Tag("H185")
+    void listThatComesLate_doesNotReplaceWhatIsKnownSince() {
+        LockGroup both = LockGroup.together(
+                List.of(
+                        spec(new TestDriver("lock-")),
+                        specAt("/locks/limited", new LimitDriver(new AtomicInteger(1)), LockOptions.defaults())),
+                LockOptions.defaults());
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        AcquireLoop lost = launched(both, Mode.QUEUE);
+        scheduler.run();
+        reconnect();
+        operations.refuse(Request.LIST, Code.OK, Code.CONNECTIONLOSS);
+        scheduler.run();
+        lost.giveUp();
+        scheduler.run();
+        reconnect();
+        scheduler.advance(Duration.ofMillis(500));
+
+        operations.delayAnswersOf(Request.ACL, Duration.ofMillis(100)); // the second list waits for it
+        AcquireLoop first = launched(both, Mode.QUEUE);
+        scheduler.run();
+        AcquireLoop second = queueing();
+        assertWaits(second);
+        scheduler.advance(Duration.ofSeconds(1));
+        first.outcome().join().orElseThrow().release();
+        scheduler.run();
+        assertGranted(second);
+        assertWaits(queueing());
+    }
+
+    /** The answer to each list comes after its request was given up. */
+    @Test
+    @Tag("H158")
+    void requestsThatAreGivenUp_leaveNoNames() {
+        operations.delayAnswersOf(Request.CREATE, Duration.ofMillis(5));
+        operations.delayAnswersOf(Request.LIST, Duration.ofMillis(5));
+        for (int i = 0; i < 100; i++) {
+            AcquireLoop loop = queueing();
+            scheduler.advance(Duration.ofMillis(1));
+            loop.giveUp();
+            scheduler.advance(Duration.ofMillis(20));
+        }
+        assertThat(ours()).isEmpty();
+        LivingSessions.of(engine)
+                .forEach(session -> assertThat(session.keptViews())
+                        .extracting("views", MAP)
+                        .allSatisfy((path, view) ->
+                                assertThat(view).extracting("names", LIST).hasSizeLessThan(5)));
     }
 
     @Test

@@ -15,12 +15,14 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A path that is missing is made together with the node below it, and the queue is known without a list. */
 class NewPathTest extends AcquireFixture {
@@ -224,6 +226,34 @@ class NewPathTest extends AcquireFixture {
         grant.release();
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.MULTI);
+    }
+
+    /** Neither the nodes alone can be made, nor the nodes with all of the paths. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 7, 8, 100})
+    @Tag("H184")
+    void pathsOfWhichOnlySomeAreMissing_areMadeOneByOne(int count) {
+        operations.refuse(Request.MULTI, Code.NONODE, Code.NODEEXISTS, Code.NONODE);
+        String[] paths = IntStream.range(0, count).mapToObj(i -> "/orders/" + i).toArray(String[]::new);
+        List<Request> sent = cycle(together(LockOptions.defaults(), paths));
+        assertThat(sent).filteredOn(Request.MAKE_PATH::equals).hasSize(count);
+        assertThat(sent)
+                .filteredOn(Request.MULTI::equals)
+                .as("the last one releases")
+                .hasSize(5);
+    }
+
+    @Test
+    @Tag("H161")
+    void severalMissingPaths_countOnce() {
+        expectMissingPaths();
+        operations.refuse(Request.MULTI, Code.NODEEXISTS);
+        cycle("/orders/there");
+        operations.refuse(Request.MULTI, Code.NONODE);
+        LockGroup group = together(
+                LockOptions.defaults(),
+                IntStream.range(10, 19).mapToObj(i -> "/orders/" + i).toArray(String[]::new));
+        assertThat(cycle(group)).startsWith(Request.MULTI, Request.MAKE_PATH);
     }
 
     @Test
