@@ -383,9 +383,14 @@ final class CreateNodes {
     }
 
     private void useViews() {
-        if (views.isEmpty() && specs.stream().noneMatch(LockSpec::hasOwnAcl)) { // no event reports a changed ACL
-            specs.forEach(spec -> views.add(session.keptViews().use(spec.path())));
-            isFirstUse = views.stream().allMatch(KeptView::isNew);
+        if (!views.isEmpty() || group.hasOwnAcl()) { // no event reports a changed ACL
+            return;
+        }
+        isFirstUse = true;
+        for (LockSpec spec : specs) {
+            KeptView view = session.keptViews().use(spec.path());
+            views.add(view);
+            isFirstUse &= view.isNew();
         }
     }
 
@@ -402,9 +407,11 @@ final class CreateNodes {
 
     /** Returns the queues. Call only if they are known without a list. */
     ChildrenSnapshot known() {
-        return ChildrenSnapshot.together(views.stream()
-                .map(view -> view.queue(session.lists().answers()))
-                .toList());
+        List<ChildrenSnapshot> queues = new ArrayList<>(views.size());
+        for (KeptView view : views) {
+            queues.add(view.queue(session.lists().answers()));
+        }
+        return ChildrenSnapshot.together(queues);
     }
 
     /**

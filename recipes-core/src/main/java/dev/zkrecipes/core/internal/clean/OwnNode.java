@@ -64,6 +64,7 @@ public final class OwnNode {
     private final boolean numberIsGiven; // rather than assigned by ZooKeeper
     private Existence existence = Existence.IN_FLIGHT;
     private @Nullable String path; // null until it is known to exist
+    private @Nullable String name; // of the same node, as it is asked for often
     private long czxid; // the id of the transaction that created it; 0 while it is not known
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
@@ -138,7 +139,7 @@ public final class OwnNode {
     }
 
     public String name() {
-        return LockPath.name(path());
+        return Preconditions.checkNotNull(name, "node not created");
     }
 
     /**
@@ -216,6 +217,7 @@ public final class OwnNode {
     public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
         path = nodePath;
+        name = LockPath.name(nodePath);
         czxid = nodeCzxid;
         tellWhoWaits();
     }

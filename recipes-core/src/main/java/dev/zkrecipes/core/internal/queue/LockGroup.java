@@ -39,6 +39,7 @@ public final class LockGroup {
     private final List<String> paths;
     private final ListQuery query; // shows the queues of all members
     private final Optional<Duration> holdAtMost; // computed once, because each grant needs it
+    private final boolean hasOwnAcl; // computed once, because each request needs it
 
     private LockGroup(List<LockSpec> all, boolean isJoined, LockOptions options) {
         this.all = all;
@@ -49,6 +50,7 @@ public final class LockGroup {
         this.holdAtMost = Stream.concat(Stream.of(options), all.stream().map(LockSpec::options))
                 .flatMap(each -> each.holdAtMost().stream())
                 .min(Comparator.naturalOrder());
+        this.hasOwnAcl = all.stream().anyMatch(LockSpec::hasOwnAcl);
         this.query = new ListQuery(all.stream()
                 .map(spec -> new ListQuery.Part(spec.path(), needsData(spec, all)))
                 .toList());
@@ -114,6 +116,11 @@ public final class LockGroup {
      */
     public Optional<Duration> holdAtMost() {
         return holdAtMost;
+    }
+
+    /** Whether at least one lock has an ACL of its own. */
+    public boolean hasOwnAcl() {
+        return hasOwnAcl;
     }
 
     /** Returns the path of the lock, for messages; the paths of several locks are separated by commas. */
