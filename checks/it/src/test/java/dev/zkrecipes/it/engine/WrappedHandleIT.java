@@ -12,9 +12,12 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.LeakCheck;
 import dev.zkrecipes.test.internal.ServerStage;
@@ -30,6 +33,8 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client on a handle of the application's, which stays open when the client ends. */
 class WrappedHandleIT extends ServerStage {
@@ -97,6 +102,47 @@ class WrappedHandleIT extends ServerStage {
         assertThat(waiting).isCompletedExceptionally();
         await().until(handle::watchesNothing);
         held.close();
+    }
+
+    /** Without its client nobody else would delete them, as the application goes on with the handle. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("H186")
+    void clientThatEndsWithoutAConnection_leavesNoNodeWhenThereIsOneAgain(boolean isWrapped) throws Exception {
+        FaultProxy proxy = proxy();
+        ZooKeeper handle = opened(new ZooKeeper(proxy.connectString(), SESSION_MILLIS, event -> {}));
+        await().until(() -> handle.getState() == ZooKeeper.States.CONNECTED);
+        ZooKeeperClient client = isWrapped ? ZooKeeperClient.wrap(handle) : ZooKeeperClient.over(() -> handle);
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        Lease lease = mutex.acquire();
+        var waiting = mutex.acquireAsync();
+        awaitNodes(2);
+        proxy.refuse();
+        CompletableFuture<Void> gone = lease.closeAsync();
+        client.close();
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(gone)
+                .failsWithin(LONG)
+                .withThrowableThat()
+                .withCauseInstanceOf(LockConnectionException.class)
+                .withMessageContaining(path);
+        proxy.accept();
+        await().until(() -> server.children(path).isEmpty());
+        assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+    }
+
+    @Test
+    @Tag("H186")
+    void clientThatFails_leavesNoNode_howeverMany() throws Exception {
+        ZooKeeper handle = opened(handle());
+        ZooKeeperClient client = opened(ZooKeeperClient.wrap(handle));
+        for (int i = 0; i < 250; i++) {
+            new InterProcessMutex(client, path + "/" + i).acquire();
+        }
+        assertThat(server.ephemerals(handle.getSessionId())).hasSize(250);
+        EngineClient.of(client).endBecauseOf(new IllegalStateException("made up"));
+        await().until(() -> server.ephemerals(handle.getSessionId()).isEmpty());
+        assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
     }
 
     @Test

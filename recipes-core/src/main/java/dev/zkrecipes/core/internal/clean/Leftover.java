@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.clean;
 
 import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.clean.OwnNode.Existence;
 import dev.zkrecipes.core.internal.queue.ListQuery;
@@ -17,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -228,6 +230,29 @@ final class Leftover {
         }
         cleaner.onGone(this);
         gone.complete(null);
+    }
+
+    /**
+     * Leaves the deletion to the handle of the node's session, which the application keeps open. Returns false if that
+     * session has ended.
+     */
+    boolean leaveToHandle() {
+        ZooKeeper handle = node.session().zk().handle().orElse(null);
+        if (handle == null || node.session().isEnded()) {
+            return false;
+        }
+        DeletionAfterClose deletion = new DeletionAfterClose(handle);
+        switch (node.existence()) {
+            case CREATED -> deletion.delete(node.path());
+            case IN_FLIGHT, UNKNOWN, MISSING -> deletion.deleteIn(node.lockPath(), node::isOurs);
+            case ABSENT -> {
+                return false;
+            }
+        }
+        gone.completeExceptionally(new LockConnectionException("the client was closed before it was known that the"
+                + " lock node " + node.describe() + " is gone; it is deleted as soon as its ZooKeeper handle reaches a"
+                + " server, or ends with the session of that handle"));
+        return true;
     }
 
     /** Ends this leftover, although the node may still appear: the cleaner searches for it again much later. */

@@ -26,6 +26,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Deletes nodes until a server confirms that they are gone. It gets the nodes of released holds and of abandoned
@@ -58,6 +60,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread.
  */
 public final class NodeCleaner implements SessionSource.User {
+    private static final Logger log = LoggerFactory.getLogger(NodeCleaner.class);
+
     private static final int WINDOW = 100; // deletions under way at a time
 
     /**
@@ -246,6 +250,21 @@ public final class NodeCleaner implements SessionSource.User {
         return CompletableFuture.allOf(
                         all().stream().map(leftover -> leftover.gone).toArray(CompletableFuture<?>[]::new))
                 .exceptionally(refusal -> null);
+    }
+
+    /**
+     * Hands all deletions over to the handles, because the client is closed while the application keeps its handles.
+     * Whoever waits for one of these deletions gets an error.
+     */
+    public void leaveToHandles() {
+        List<Leftover> left = all().stream().filter(Leftover::leaveToHandle).toList();
+        if (!left.isEmpty()) {
+            log.warn(
+                    "The client of {} is closed while {} of its nodes are not known to be gone. They are deleted as soon as"
+                            + " its ZooKeeper handle reaches a server, or end with the session of that handle.",
+                    left.get(0).node.describe(),
+                    left.size());
+        }
     }
 
     /** Gives up all deletions, because the client is closed. From now on only the end of its sessions deletes nodes. */

@@ -381,6 +381,7 @@ public final class EngineClient {
         sessions.source().stop();
         List<Session> open = sessions.living();
         if (!kind.ownsSessions()) {
+            cleaner.leaveToHandles();
             open.forEach(session -> {
                 session.keptViews().end();
                 session.watches().dropUnused();
@@ -416,6 +417,9 @@ public final class EngineClient {
         connection.endWaits();
         List<KeepAlive.CheckedNode> held = endLeasesAndRequests(
                 "the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
+        if (!kind.ownsSessions()) {
+            each(List.of(cleaner), NodeCleaner::leaveToHandles);
+        }
         each(held, KeepAlive.CheckedNode::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
         sessions.source().stop();

@@ -80,9 +80,15 @@ public final class OpenedSessions implements SessionSource {
      */
     @Override
     public void start() {
-        if (!opening) {
+        if (!opening && !stopped) {
             opening = true;
-            scheduler.handOver(() -> login.get().ifPresentOrElse(this::openAfter, () -> open(Optional.empty())));
+            scheduler.handOver(this::logIn);
+        }
+    }
+
+    private void logIn() {
+        if (!stopped) {
+            login.get().ifPresentOrElse(this::openAfter, () -> open(Optional.empty()));
         }
     }
 

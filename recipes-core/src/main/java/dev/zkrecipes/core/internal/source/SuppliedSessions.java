@@ -139,8 +139,11 @@ public final class SuppliedSessions implements SessionSource {
             onFailure(e, false);
             return;
         }
-        if (session == null) {
-            failing = false;
+        if (session == null && handle.getState() == ZooKeeper.States.AUTH_FAILED) {
+            onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), true);
+        } else if (session == null) {
+            failing = false; // the application is about to replace the handle
+            tell(new IllegalStateException("the handle that it returned is " + handle.getState()), false);
             askLater();
         } else if (session.state() == State.AUTH_FAILED) {
             onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), true);
@@ -160,13 +163,18 @@ public final class SuppliedSessions implements SessionSource {
         }
     }
 
-    /** Fails the waiting requests if the failure is for good, and otherwise tells them why they have to wait. */
     private void onFailure(Throwable failure, boolean isForGood) {
         asking = false;
         if (!failing) {
             failing = true;
             log.warn("The supplier gave no ZooKeeper handle that locks can use; asking again until it does.", failure);
         }
+        tell(failure, isForGood);
+        askLater();
+    }
+
+    /** Fails the waiting requests if the failure is for good, and otherwise tells them why they have to wait. */
+    private void tell(Throwable failure, boolean isForGood) {
         for (User user : List.copyOf(waiting)) {
             LockException why = failure instanceof LockAccessException
                     ? ZooKeeperErrors.credentialsRefused("the lock " + user.lockPath()
@@ -183,7 +191,6 @@ public final class SuppliedSessions implements SessionSource {
                 user.notNow(why);
             }
         }
-        askLater();
     }
 
     /** Calls the supplier again after a pause, if a request waits or all sessions have ended. */

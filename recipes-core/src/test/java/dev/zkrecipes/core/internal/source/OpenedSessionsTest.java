@@ -15,6 +15,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -22,6 +23,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -75,6 +77,31 @@ class OpenedSessionsTest {
         failure = null;
         scheduler.advance(Duration.ofSeconds(4));
         assertThat(wanted).isCompleted();
+    }
+
+    /** The end of the last session asks for another one, even if it is the client that ends. */
+    @Test
+    @Tag("H188")
+    void endedClient_logsInNoMore() {
+        AtomicInteger logins = new AtomicInteger();
+        OpenedSessions sessions = new OpenedSessions(
+                () -> {
+                    logins.incrementAndGet();
+                    return Optional.empty();
+                },
+                () -> {},
+                () -> {
+                    throw new AssertionError("opened");
+                },
+                obstacle -> {},
+                new Pauses(scheduler, FIRST_PAUSE, Duration.ofSeconds(1)),
+                scheduler);
+        sessions.start();
+        sessions.stop();
+        scheduler.run();
+        sessions.start();
+        scheduler.run();
+        assertThat(logins).hasValue(0);
     }
 
     @Test

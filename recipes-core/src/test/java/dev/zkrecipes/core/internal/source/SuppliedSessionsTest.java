@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
@@ -21,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A client whose handles are supplied asks on, whatever fails on the way. */
@@ -88,6 +91,33 @@ class SuppliedSessionsTest {
                 .satisfies(why -> assertThat(why).hasCauseInstanceOf(IllegalStateException.class));
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(used).isGreaterThan(1);
+    }
+
+    @Test
+    @Tag("H187")
+    void handleWhoseCredentialsAreRefused_failsRequests() {
+        when(handle.getState()).thenReturn(ZooKeeper.States.AUTH_FAILED);
+        sessions.request(user);
+        scheduler.run();
+        assertThat(told)
+                .singleElement()
+                .isInstanceOf(LockAccessException.class)
+                .satisfies(why -> assertThat(why).hasMessageContaining("close the handle"));
+        scheduler.advance(Duration.ofSeconds(10));
+        assertThat(told).as("it no longer waits").hasSize(1);
+    }
+
+    /** A try fails with it at once, and others say it when their time is over. */
+    @Test
+    @Tag("H187")
+    void endedHandle_isToldOf() {
+        when(handle.getState()).thenReturn(ZooKeeper.States.CLOSED);
+        sessions.request(user);
+        scheduler.run();
+        assertThat(told)
+                .singleElement()
+                .isInstanceOf(LockConnectionException.class)
+                .satisfies(why -> assertThat(why).hasMessageContaining("CLOSED"));
     }
 
     @Test
