@@ -56,6 +56,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final ManualScheduler scheduler;
     private final TreeSet<String> nodes = new TreeSet<>();
     private final List<String> deleted = new ArrayList<>();
+    private final Set<String> forbidden = new HashSet<>();
     private final Map<String, String> parents = new HashMap<>(); // of those that lie below one path only
     private UnaryOperator<List<String>> view = names -> names;
     private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
@@ -125,6 +126,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         for (Code code : codes) {
             failuresOf(request).add(new Failure(code, code == Code.OK));
         }
+    }
+
+    /** Checks of this node are refused for lack of rights. */
+    public void forbid(String name) {
+        forbidden.add(name);
     }
 
     /** All requests are carried out again. */
@@ -438,6 +444,9 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         String name = LockPath.name(operation.getPath());
         if (operation instanceof Op.Create) {
             return nodes.contains(name) ? Code.NODEEXISTS : Code.OK;
+        }
+        if (forbidden.contains(name)) {
+            return Code.NOAUTH;
         }
         return isThere(name) ? Code.OK : Code.NONODE;
     }

@@ -605,15 +605,13 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         }
         become(Step.PROVING);
         session.prove(group.paths().get(0), inThisState(answer -> {
-            if (answer.code() == Code.NONODE) {
-                askForList(); // the list will show that our nodes are gone
-            } else if (answer.isOk()) {
-                noteProof(answer);
-                if (isStanding()) {
-                    grantWhenProven();
-                } else {
-                    askForList(); // our node is not watched, and may be gone by now
-                }
+            noteProof(answer);
+            if (answer.isOk() && isStanding()) {
+                grantWhenProven();
+            } else if (Session.isCommitted(answer)) {
+                // Our node is not watched, so it may be gone by now. Or the check was refused, perhaps because of the
+                // path of another request. The list shows what is true of our own path.
+                askForList();
             } else {
                 retryOrFail("check " + group.path(), answer, this::askForList);
             }
@@ -626,7 +624,7 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
     }
 
     private void noteProof(Answer<?> answer) {
-        if (answer.isOk()) {
+        if (Session.isCommitted(answer)) {
             proofs = proofs.andOne();
         }
     }

@@ -123,7 +123,7 @@ final class Leftover {
      */
     void begin() {
         if (node.existence() == Existence.IN_FLIGHT) {
-            node.whenAnswered(this::send);
+            node.whenAnswered(this::begin);
         } else if (isToBeFound() || cleaner.hasRoom()) {
             send();
         } else {

@@ -204,7 +204,7 @@ public final class Grant {
         List<String> paths = nodes.stream().map(HeldNode::nodePath).toList();
         nodes.get(0).session().check(paths, answer -> {
             if (answer.code() == Code.NONODE) {
-                nodes.get(Session.firstMissing(answer.value())).onNodeGone();
+                nodes.get(Session.firstRefused(answer)).onNodeGone();
             }
             done.accept(answer.code());
         });

@@ -182,8 +182,8 @@ public final class KeepAlive {
     }
 
     /**
-     * Checks the nodes that the server did not look at because an earlier one was missing. They are checked in halves:
-     * each check finds only one missing node, and perhaps all of them are gone.
+     * Checks the nodes that the server did not look at because an earlier one was missing or may not be read. They are
+     * checked in halves: each check finds only one such node, and perhaps all of them are gone.
      */
     private void checkInHalves(List<CheckedNode> unknown) {
         List<CheckedNode> left = unknown.stream()
@@ -214,10 +214,16 @@ public final class KeepAlive {
      * timer.
      */
     private void onChecked(List<CheckedNode> nodes, Answer<List<OpResult>> answer) {
-        if (answer.code() == Code.NONODE) {
-            int missing = Session.firstMissing(answer.value());
-            nodes.get(missing).onNodeGone();
-            checkInHalves(nodes.subList(missing + 1, nodes.size())); // the nodes in front of it exist
+        if (!answer.isOk() && Session.isCommitted(answer)) {
+            int refused = Session.firstRefused(answer);
+            if (answer.code() == Code.NONODE) {
+                nodes.get(refused).onNodeGone();
+            } else {
+                // Its deletion would go unnoticed. The other holds must not pay for it.
+                nodes.get(refused)
+                        .lose("ZooKeeper no longer lets its holder see its node: somebody has changed the ACL");
+            }
+            checkInHalves(nodes.subList(refused + 1, nodes.size())); // the nodes in front of it exist
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
             return;

@@ -258,8 +258,9 @@ public final class Session {
     }
 
     /**
-     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. The answer that a
-     * path does not exist also comes from the leader, and is committed just as well.
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist and may be read. A
+     * refusal because of one of the paths also comes from the leader, and is {@linkplain #isCommitted committed} just
+     * as well.
      */
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         check(paths, () -> true, reply);
@@ -272,7 +273,7 @@ public final class Session {
     void check(List<String> paths, BooleanSupplier isLast, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
         operations.multi(paths.stream().map(path -> Op.check(path, -1)).toList(), answer -> {
-            if (answer.isOk() || answer.code() == Code.NONODE) {
+            if (isCommitted(answer)) {
                 committed(sentAt, answer.isOk() && isLast.getAsBoolean());
             }
             reply.accept(answer);
@@ -280,9 +281,19 @@ public final class Session {
     }
 
     /**
+     * Whether this answer to a check proves that the session was alive, even if it is a refusal. A refusal for lack of
+     * rights does if it says which of the paths was refused.
+     */
+    public static boolean isCommitted(Answer<?> answer) {
+        return answer.isOk()
+                || answer.code() == Code.NONODE
+                || (answer.code() == Code.NOAUTH && answer.valueOrNull() != null);
+    }
+
+    /**
      * Sends one committed write for all requests that need a proof while the engine is busy with other tasks: 500
-     * readers that are granted together must not send 500 writes. The answer is OK if the path exists. Which path is
-     * checked does not matter to the proof.
+     * readers that are granted together must not send 500 writes. Which path is checked does not matter to the proof,
+     * so a refusal may be due to the path of another request.
      */
     public void prove(String path, Consumer<Answer<?>> reply) {
         if (askedForProof.isEmpty()) {
@@ -295,14 +306,16 @@ public final class Session {
         askedForProof.add(reply);
     }
 
-    /** Returns which of the checked paths does not exist, when {@link #check} was answered with NONODE. */
-    public static int firstMissing(List<OpResult> results) {
+    /** Returns which of the checked paths made {@link #check} fail: does not exist, or may not be read. */
+    public static int firstRefused(Answer<List<OpResult>> answer) {
+        List<OpResult> results = answer.value();
         for (int i = 0; i < results.size(); i++) {
-            if (results.get(i) instanceof ErrorResult error && error.getErr() == Code.NONODE.intValue()) {
+            if (results.get(i) instanceof ErrorResult error
+                    && error.getErr() == answer.code().intValue()) {
                 return i;
             }
         }
-        throw new IllegalStateException("a multi failed with NONODE and none of its operations did");
+        throw new IllegalStateException("a multi failed with " + answer.code() + " and none of its operations did");
     }
 
     /**

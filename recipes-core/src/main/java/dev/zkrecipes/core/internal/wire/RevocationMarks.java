@@ -63,8 +63,8 @@ public final class RevocationMarks {
      */
     public static List<RevocationRequest> in(Content content) {
         if (new String(content.data(), StandardCharsets.UTF_8).equals(CURATOR)) {
-            // Curator's data is the same each time. The version of the data distinguishes one request from the next.
-            String id = CURATOR + content.stat().getVersion();
+            // Curator's data is the same each time, and on each node. The transaction that wrote it is not.
+            String id = CURATOR + Long.toHexString(content.stat().getMzxid());
             return List.of(new RevocationRequest(id, OwnerLabel.UNKNOWN, Optional.empty()));
         }
         List<String> lines = OwnerLabel.lines(content.data()).stream()

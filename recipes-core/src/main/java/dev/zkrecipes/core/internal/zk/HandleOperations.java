@@ -251,6 +251,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     @Override
     public void close() {
         watches.clear();
+        scheduler.handOver(states::end);
         closing.run();
     }
 

@@ -40,6 +40,7 @@ public final class HandleStates {
     private Runnable whileDisconnected = () -> {};
     private State last = State.CONNECTING;
     private @Nullable Timer doubt; // fires when an unreported loss counts, or for the next check
+    private boolean ended; // whether the handle is not used any longer
 
     public HandleStates(Consumer<State> told, EngineScheduler scheduler) {
         this.told = told;
@@ -104,7 +105,7 @@ public final class HandleStates {
      * lost without one.
      */
     void onLoss() {
-        if (hasConnection() && doubt == null) {
+        if (hasConnection() && doubt == null && !ended) {
             doubt = scheduler.schedule(PATIENCE, () -> become(State.DISCONNECTED));
         }
     }
@@ -119,6 +120,19 @@ public final class HandleStates {
         }
     }
 
+    /** Ends all timers, because the handle is not used any longer. Its last event may never come. */
+    void end() {
+        ended = true;
+        cancelDoubt();
+    }
+
+    private void cancelDoubt() {
+        if (doubt != null) {
+            doubt.cancel();
+            doubt = null;
+        }
+    }
+
     private boolean hasConnection() {
         return last == State.CONNECTED || last == State.READ_ONLY;
     }
@@ -128,12 +142,9 @@ public final class HandleStates {
         if (last.isFinal()) {
             return;
         }
-        if (doubt != null) {
-            doubt.cancel();
-            doubt = null;
-        }
+        cancelDoubt();
         last = state;
-        if (state == State.DISCONNECTED) {
+        if (state == State.DISCONNECTED && !ended) {
             doubt = scheduler.schedule(PAUSE, this::look);
         }
         told.accept(state);

@@ -16,7 +16,9 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -126,6 +128,26 @@ class AcquireLoopWaitingTest extends AcquireFixture {
         scheduler.run();
         assertGranted(attempt);
         assertThat(operations.requests()).containsExactly(Request.MULTI);
+    }
+
+    /** One check proves the session for all who are granted together, and is about the path of one of them. */
+    @Test
+    @Tag("H192")
+    void proofOnAPathThatMayNotBeRead_failsNobodyElse() {
+        operations.add("/locks/a", "lock-0000000000");
+        String other = "0".repeat(32) + "-lock-0000000000";
+        operations.add("/locks/b", other);
+        List<AcquireLoop> both = Stream.of("/locks/a", "/locks/b")
+                .map(path -> launched(mutexAt(path), Mode.QUEUE))
+                .toList();
+        scheduler.run();
+        scheduler.advance(timeout);
+        operations.forbid("a");
+        operations.remove("lock-0000000000");
+        operations.remove(other);
+        scheduler.run();
+        assertThat(both)
+                .allSatisfy(loop -> assertThat(loop.outcome()).isCompletedWithValueMatching(Optional::isPresent));
     }
 
     @Test

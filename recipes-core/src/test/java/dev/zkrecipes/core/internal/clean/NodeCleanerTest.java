@@ -54,6 +54,21 @@ class NodeCleanerTest extends ClientScene {
         scheduler.run();
     }
 
+    @Test
+    void requestsThatAreGivenUpBeforeTheirAnswer_areDeletedAHundredAtATime() {
+        operations.delayAnswersOf(Request.CREATE, Duration.ofSeconds(1));
+        List<CompletableFuture<Lease>> many =
+                IntStream.range(0, 250).mapToObj(i -> acquire()).toList();
+        many.forEach(each -> each.cancel(true));
+        scheduler.run();
+        operations.delayAnswersOf(Request.DELETE, Duration.ofSeconds(1));
+        operations.requests();
+        scheduler.advance(Duration.ofMillis(1500));
+        assertThat(operations.requests()).filteredOn(Request.DELETE::equals).hasSize(100);
+        scheduler.advance(Duration.ofSeconds(3));
+        assertThat(operations.nodes()).isEmpty();
+    }
+
     private CompletableFuture<Lease> acquire() {
         return asked(lock(PATH));
     }

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.reads.WatchScene;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a check of held nodes names, and what the nodes are told. */
@@ -91,6 +92,23 @@ class KeepAliveChecksTest {
         assertThat(second.told).containsExactly("gone");
         assertThat(first.told).isEmpty();
         assertThat(third.told).isEmpty();
+    }
+
+    /** Anybody may change the ACL of a node with an open one. The other holds of the session must not pay for it. */
+    @Test
+    @Tag("H192")
+    void nodeThatMayNotBeSeenAnyMore_isLost_andNoOther() {
+        Node first = held(10, "lock-0000000101");
+        Node second = held(10, "lock-0000000102");
+        Node third = held(10, "lock-0000000103");
+        scene.operations.forbid("lock-0000000102");
+        scene.scheduler.advance(period);
+        assertThat(second.told).singleElement().asString().contains("changed the ACL");
+        keepAlive.remove(second);
+        scene.scheduler.advance(scene.operations.sessionTimeout().multipliedBy(2));
+        assertThat(first.told).isEmpty();
+        assertThat(third.told).isEmpty();
+        assertThat(scene.session.isProven()).isTrue();
     }
 
     /** One check is sent all the same: its answer tells that the session lives, if it does. */

@@ -21,7 +21,7 @@ class RevocationMarksTest {
 
     private static Content content(String data) {
         Stat stat = new Stat();
-        stat.setVersion(7);
+        stat.setMzxid(7);
         return new Content(data.getBytes(UTF_8), stat);
     }
 
@@ -86,7 +86,7 @@ class RevocationMarksTest {
     }
 
     @Test
-    void requestOfCurator_isAnotherOneWithEachVersion_andIsKept() {
+    void requestOfCurator_isAnotherOneWithEachWrite_andIsKept() {
         RevocationRequest curators = new RevocationRequest("__REVOKE__7", "unknown", Optional.empty());
         assertThat(RevocationMarks.in(content("__REVOKE__"))).containsExactly(curators);
         String both = mark(request("a1", null), OURS, "__REVOKE__");

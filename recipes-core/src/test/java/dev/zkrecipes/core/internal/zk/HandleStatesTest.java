@@ -65,6 +65,19 @@ class HandleStatesTest {
         assertThat(told).containsExactly(State.DISCONNECTED);
     }
 
+    /** The client has given the handle up, and hears no more of it. */
+    @Test
+    @Tag("H193")
+    void handleThatIsNotUsedAnyMore_hasNoTimer() {
+        states.onEvent(State.CONNECTED);
+        states.onLoss();
+        states.end();
+        assertThat(scheduler.timers()).isZero();
+        states.onLoss();
+        states.onEvent(State.DISCONNECTED);
+        assertThat(scheduler.timers()).isZero();
+    }
+
     @Test
     void lostRequestOnAReadOnlyConnection_tellsTheLoss() {
         states.onEvent(State.READ_ONLY);
