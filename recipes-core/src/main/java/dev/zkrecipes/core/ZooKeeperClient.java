@@ -172,6 +172,10 @@ public final class ZooKeeperClient implements AutoCloseable {
      *       were granted and not closed are deleted. This step waits at most for the request time-out.
      * </ol>
      *
+     * <p>The sessions that the client has opened end with it, which deletes all of its nodes. A handle of the
+     * application's stays open. If its nodes could not be deleted in time, for example without a connection, that is
+     * logged, and they are deleted through the handle as soon as it reaches a server.
+     *
      * <p>On ZooKeeper's event thread this method only begins to close the client, and does not wait.
      */
     @Override
