@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,10 +30,8 @@ class LauncherTest extends ScriptedKeeperStage {
 
     static final String DEAF = "trap '' TERM; echo pid $$; while :; do sleep 0.1; done";
 
-    /** Runs a Perl program by a clock that stands still: each reading of the clock file is noted in another file. */
+    /** For {@link #with}: a clock that stands still. Each reading of the clock file is noted in another file. */
     private static final String CLOCK = """
-            use POSIX ();
-            no warnings;
             *POSIX::times = sub {
               open my $clock, '<', "$ENV{FOLDER}/clock" or die;
               my $now = <$clock>;
@@ -40,10 +39,29 @@ class LauncherTest extends ScriptedKeeperStage {
               print $readings "$now\\n";
               return $now * POSIX::sysconf(POSIX::_SC_CLK_TCK());
             };
-            $0 = shift;
-            do $0;
-            die $@ || $!;
             """;
+
+    /** For {@link #with}: the fork of that number fails. The first is the keeper's, the second the command's. */
+    private static String failingFork(int number) {
+        return "my $forks = 0; *CORE::GLOBAL::fork = sub () { return CORE::fork() if ++$forks != " + number
+                + "; $! = POSIX::EAGAIN(); return undef };";
+    }
+
+    /** Runs a script whose {@code $ZKLOCK} is the launcher in a Perl that was changed before. */
+    private RunningZkLock with(String change, Map<String, String> environment, String script)
+            throws IOException, InterruptedException {
+        Path changed = Files.writeString(
+                folder.resolve("changed.pl"),
+                "use POSIX (); no warnings;\n" + change + "\n$0 = shift; do $0; die $@ || $!;\n");
+        Path zklock = Files.writeString(
+                folder.resolve("zklock"),
+                "#!/bin/sh\nexec perl '" + changed + "' '" + RunningZkLock.LAUNCHER + "' \"$@\"\n");
+        Files.setPosixFilePermissions(zklock, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Map<String, String> all = new HashMap<>(environment);
+        all.put("FOLDER", folder.toString());
+        all.put("ZKLOCK", zklock.toString());
+        return RunningZkLock.script(folder, all, "bash", script);
+    }
 
     // ---- the end of the command
 
@@ -105,6 +123,30 @@ class LauncherTest extends ScriptedKeeperStage {
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(code);
             assertThat(zklock.out().strip()).isEqualTo(out);
             assertThat(zklock.err().lines()).hasSize(err.isEmpty() ? 0 : 1).allMatch(each -> each.contains(err));
+        }
+    }
+
+    @Test
+    void commandThatCannotBeForked_isToldAndIsOver() throws IOException, InterruptedException {
+        try (RunningZkLock zklock = with(failingFork(2), keeper.environment(), "$ZKLOCK run /a echo ran")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
+            assertThat(zklock.out()).isEmpty();
+            assertThat(zklock.err())
+                    .startsWith("zklock: cannot start a process for the command: ")
+                    .hasLineCount(1);
+            assertThat(keeper.heard()).containsExactly("go", "over 70");
+        }
+    }
+
+    /** The third fork is that of the process which waits for the archive of classes. */
+    @Test
+    void archiveThatNobodyCanWaitFor_isGivenUp_andTheExitCodeIsTheCommands() throws IOException, InterruptedException {
+        Map<String, String> environment = new HashMap<>(keeper.environment());
+        environment.put("ZKLOCK_CDS", "");
+        try (RunningZkLock zklock = with(failingFork(3), environment, "$ZKLOCK run /a sh -c 'exit 3'")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(3);
+            assertThat(zklock.err()).isEmpty();
+            assertThat(Path.of(environment.get("ZKLOCK_JAR") + ".preparing")).doesNotExist();
         }
     }
 
@@ -202,11 +244,7 @@ class LauncherTest extends ScriptedKeeperStage {
 
     private RunningZkLock byTheClock(String arguments) throws IOException, InterruptedException {
         setClock(1000);
-        Files.writeString(folder.resolve("clock.pl"), CLOCK);
-        Map<String, String> environment = new HashMap<>(keeper.environment());
-        environment.put("FOLDER", folder.toString());
-        String script = "exec perl \"$FOLDER/clock.pl\" \"$ZKLOCK\" " + arguments;
-        return RunningZkLock.script(folder, environment, "bash", script);
+        return with(CLOCK, keeper.environment(), "exec \"$ZKLOCK\" " + arguments);
     }
 
     private void setClock(double now) throws IOException {
