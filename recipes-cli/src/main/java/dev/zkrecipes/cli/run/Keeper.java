@@ -230,6 +230,7 @@ public final class Keeper {
         commandCode = OptionalInt.empty();
         target = List.of();
         kept = null;
+        refused = false;
         heard = false;
         ending = false;
         again = false;
@@ -281,6 +282,9 @@ public final class Keeper {
                         + ": was zklock stopped?");
                 return ExitCodes.INTERNAL;
             }
+            if (target.isEmpty()) {
+                return commandCode.orElseThrow(); // the launcher could start nothing, and has said why
+            }
             lease.onLost(() -> react(
                     lease, settings.onLost(), "the lock " + settings.lock() + " is lost (" + reason(lease) + ")"));
             lease.onRevocationRequested(request -> react(
@@ -303,12 +307,14 @@ public final class Keeper {
     }
 
     /**
-     * Waits for the launcher to name the target. If that takes too long, for example because the launcher is stopped,
-     * the lock is given back, and a target that comes later is refused. Returns whether there is a target.
+     * Waits for the launcher to name the target, or to say that it can start nothing. If that takes too long, for
+     * example because the launcher is stopped, the lock is given back, and a target that comes later is refused.
+     * Returns whether the launcher has answered, and no target was refused.
      */
     private synchronized boolean isTaken(Duration limit) throws InterruptedException {
-        await(() -> refused || !target.isEmpty(), limit);
-        refused = target.isEmpty();
+        BooleanSupplier answered = () -> !target.isEmpty() || commandCode.isPresent();
+        await(() -> refused || answered.getAsBoolean(), limit);
+        refused |= !answered.getAsBoolean();
         return !refused;
     }
 

@@ -173,6 +173,20 @@ class KeeperIT {
         }
     }
 
+    /** As under a limit of processes. */
+    @Test
+    void commandThatCannotBeStarted_givesTheLockBackAtOnce() throws IOException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "/keeper", "x")) {
+            launcher.go();
+            launcher.await("+granted ");
+            launcher.say("over 70");
+            assertThat(launcher.awaitCode()).isEqualTo(70);
+            assertThat(launcher.err()).isEmpty();
+            assertThat(server.children("/keeper")).isEmpty();
+        }
+    }
+
     // ---- the lock is lost, or asked for
 
     @ParameterizedTest
@@ -347,6 +361,23 @@ class KeeperIT {
     }
 
     // ---- lead
+
+    @Test
+    void commandThatCannotBeStarted_mayStartInTheNextTerm() throws IOException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher = PlayedLauncher.start(server, "lead", "--pause=0", "/keeper", "x")) {
+            launcher.go();
+            launcher.await("+granted ");
+            launcher.say("over 70 again");
+            launcher.await("+again");
+            launcher.await("+granted ");
+            launcher.say("target " + NONE);
+            launcher.await("+watched");
+            launcher.say("over 5");
+            assertThat(launcher.awaitCode()).isEqualTo(5);
+            assertThat(launcher.err()).isEmpty();
+        }
+    }
 
     @Test
     void once_endsWithTheCommand_orAt76() throws IOException {
