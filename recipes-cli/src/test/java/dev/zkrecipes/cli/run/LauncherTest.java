@@ -116,6 +116,7 @@ class LauncherTest extends ScriptedKeeperStage {
                 "perl $ZKLOCK run /a echo ran | 0 | ran | ''",
                 "sh $ZKLOCK run /a echo ran | 70 | '' | is a Perl program: run it directly, not with a shell",
                 "$ZKLOCK hold /a >/dev/full | 74 | '' | zklock: the line cannot be written: No space left on device",
+                "head -c 1020 /dev/zero >f; ulimit -f 1; $ZKLOCK hold /a >>f | 74 | '' | cannot be written: File too large",
             })
     void line_isToldInOneLineOrNone(String line, int code, String out, String err)
             throws IOException, InterruptedException {
