@@ -84,6 +84,12 @@ public final class Keeper {
     private OptionalInt commandCode = OptionalInt.empty(); // set once the command has ended
     private @Nullable Lease kept; // the lease about which the launcher may ask
 
+    /** One run of the launcher's file; whether it did what it was started for. */
+    @FunctionalInterface
+    private interface Attempt {
+        boolean succeeds() throws IOException, InterruptedException;
+    }
+
     Keeper(Settings settings, ConnectOptions connection, Launcher launcher, PrintWriter err) {
         this.settings = settings;
         this.connection = connection;
@@ -398,10 +404,17 @@ public final class Keeper {
         }
     }
 
-    /** Ends the command, or waits for it with {@code --on-lost=ignore}: only then may the lock be released. */
+    /**
+     * Ends the command, or waits for it with {@code --on-lost=ignore}: only then may the lock be released. A script of
+     * {@code hold} is waited for as long as any process has the pipe open for reading.
+     */
     private void outliveTheLauncher() throws InterruptedException {
         if (settings.onLost() == Reaction.TERM) {
             endTarget(target);
+            return;
+        }
+        if (target.get(0).equals("readers")) {
+            untilDone("waited for", () -> launcher.awaitReaders(target.get(2)));
             return;
         }
         Optional<ProcessHandle> command = ProcessHandle.of(Long.parseLong(target.get(1)));
@@ -410,15 +423,20 @@ public final class Keeper {
         }
     }
 
-    /** Ends the command by {@code zklock --end}. Tries again until that succeeds. */
+    /** Ends the command by {@code zklock --end}. */
     private void endTarget(List<String> ended) throws InterruptedException {
+        untilDone("ended", () -> launcher.end(Seconds.show(settings.grace()), ended));
+    }
+
+    /** Has the launcher's file do something with the command. Tries again until that succeeds. */
+    private void untilDone(String what, Attempt attempt) throws InterruptedException {
         while (true) {
             try {
-                if (launcher.end(Seconds.show(settings.grace()), ended)) {
+                if (attempt.succeeds()) {
                     return;
                 }
             } catch (IOException e) {
-                warn("the " + runs + " cannot be ended: " + e.getMessage());
+                warn("the " + runs + " cannot be " + what + ": " + e.getMessage());
             }
             Thread.sleep(LOOK_AGAIN.toMillis());
         }

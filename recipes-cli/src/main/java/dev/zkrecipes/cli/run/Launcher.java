@@ -69,8 +69,19 @@ final class Launcher {
 
     /** Runs {@code zklock --end}, which ends a target. Returns whether the target is gone. */
     boolean end(String grace, List<String> target) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(String.valueOf(file), "--end", grace));
-        command.addAll(target);
+        List<String> words = new ArrayList<>(List.of("--end", grace));
+        words.addAll(target);
+        return run(words);
+    }
+
+    /** Runs {@code zklock --await}, until no process has the pipe open for reading. Returns whether that is so. */
+    boolean awaitReaders(String pipe) throws IOException, InterruptedException {
+        return run(List.of("--await", pipe));
+    }
+
+    private boolean run(List<String> words) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(String.valueOf(file)));
+        command.addAll(words);
         return new ProcessBuilder(command)
                         .redirectInput(Redirect.PIPE)
                         .redirectOutput(Redirect.DISCARD)

@@ -105,6 +105,29 @@ class KeeperIT {
         }
     }
 
+    /** The first reader that was found is gone, and others may not be. */
+    @Test
+    void launcherThatIsGone_hasAllReadersWaitedFor_ifTheyMayOutliveTheLock() throws IOException {
+        Path asked = folder.resolve("asked");
+        Path gone = folder.resolve("gone");
+        Path file = Files.writeString(
+                folder.resolve("launcher"),
+                "#!/bin/sh\necho \"$@\" >>" + asked + "; until [ -e " + gone + " ]; do sleep 0.1; done\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher = PlayedLauncher.startBy(file, server, "hold", "--on-lost=ignore", "/keeper")) {
+            launcher.take("readers 0 pipe:[7] 0");
+            launcher.die();
+            await().atMost(RunningZkLock.LIMIT).until(() -> Files.exists(asked) || !launcher.isAlive());
+            assertThat(asked).exists();
+            assertThat(server.children("/keeper")).hasSize(1);
+            Files.createFile(gone);
+            launcher.awaitCode();
+            assertThat(server.children("/keeper")).isEmpty();
+            assertThat(asked).hasContent("--await pipe:[7]");
+        }
+    }
+
     @Test
     void launcherThatStandsStill_hasItsCommandEnded() throws IOException, InterruptedException {
         Process command = deafCommand();

@@ -427,4 +427,30 @@ class LauncherTest extends ScriptedKeeperStage {
             target.destroyForcibly();
         }
     }
+
+    /** What the keeper of {@code hold --on-lost=ignore} runs when the launcher is gone. It sleeps between its looks. */
+    @Test
+    void await_endsWhenNobodyHasThePipeOpenForReading() throws IOException, InterruptedException {
+        String noted = "*CORE::GLOBAL::sleep = sub { open my $looks, '>>', \"$ENV{FOLDER}/looks\"; print $looks '.';"
+                + " close $looks; select undef, undef, undef, 0.05 };";
+        String script = """
+                cd "$FOLDER"
+                mkfifo fifo
+                reader() { sh -c 'exec 9<>fifo; sh -c "exec sleep 1000" 9<&- & echo $! >>left; >up$0; exec sleep 1000' $1 & }
+                reader 1; first=$!
+                reader 2; second=$!
+                until [ -e up1 ] && [ -e up2 ]; do sleep 0.1; done
+                "$ZKLOCK" --await "$(perl -e 'print join ":", (stat "fifo")[0, 1]')" & await=$!
+                kill $first; wait $first
+                >looks
+                until [ "$(wc -c <looks)" -ge 3 ] || ! kill -0 $await; do sleep 0.1; done
+                kill -0 $await && echo waits
+                kill $second; wait $await; echo "code $?"
+                kill $(cat left)
+                """;
+        try (RunningZkLock zklock = with(noted, keeper.environment(), script)) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            assertThat(zklock.out()).isEqualTo("waits\ncode 0\n");
+        }
+    }
 }
