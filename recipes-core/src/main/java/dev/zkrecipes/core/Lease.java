@@ -157,8 +157,9 @@ public interface Lease extends AutoCloseable {
      *
      * @return completes when this hold is released and, if it was the last one, ZooKeeper has confirmed that the node
      *     is deleted or its session has ended; exceptionally with {@link LockAccessException} if ZooKeeper refuses to
-     *     delete it, and with {@link LockConnectionException} if the client, on a handle of the application's, is closed
-     *     before that is known. Every call returns a future of its own: completing or cancelling it changes nothing else
+     *     delete it, and with {@link LockConnectionException} if the client, on a handle of the application's, is
+     *     closed before that is known. Every call returns a future of its own: completing or cancelling it changes
+     *     nothing else
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     CompletableFuture<Void> closeAsync();

@@ -38,7 +38,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A hold no longer counts from the moment it is closed. Removing it from the record only frees memory, so a thread
  * may die between the two steps. A lost hold counts until it is closed. Otherwise its owner could acquire the lock
- * again, and continue as if nothing had happened. It does not count forever, though, see {@link UnclosedLosses#FORGOTTEN}.
+ * again, and continue as if nothing had happened. It does not count forever, though, see
+ * {@link UnclosedLosses#FORGOTTEN}.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
