@@ -27,12 +27,14 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.event.OnGrantedEvent;
 import org.springframework.integration.leader.event.OnRevokedEvent;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 import org.springframework.util.ClassUtils;
 
 /**
  * The elections configured by properties. The application stands in them from its start on. When the application stops,
- * the elections end after the waits of annotated methods and the jobs of schedulers, but before the web server, and so
- * long before the client. The next leader begins when the listeners of this one have returned.
+ * the elections end after the waits of annotated methods, the requests of the web server and the jobs of schedulers and
+ * executors, any of which may have seen that it leads; and before the client. The next leader begins when the listeners
+ * of this one have returned.
  */
 final class ElectionBeans implements SmartLifecycle {
     private static final boolean HAS_INTEGRATION = ClassUtils.isPresent(
@@ -111,7 +113,7 @@ final class ElectionBeans implements SmartLifecycle {
 
     @Override
     public int getPhase() {
-        return DEFAULT_PHASE - 1;
+        return ExecutorConfigurationSupport.DEFAULT_PHASE - 1; // lower phases stop later
     }
 
     /** Publishes the events of an election to the application. */

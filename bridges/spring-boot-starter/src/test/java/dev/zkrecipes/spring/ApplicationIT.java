@@ -36,6 +36,7 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -225,6 +226,12 @@ class ApplicationIT {
      */
     @Test
     void application_endsWhatItDoes_beforeTheClientCloses() {
+        int ofElections = shop.getBean(ElectionBeans.class).getPhase();
+        assertThat(shop.getBeansOfType(SmartLifecycle.class).values())
+                .filteredOn(bean -> bean.getClass().getSimpleName().startsWith("WebServer"))
+                .as("stop before the elections, and one of them waits for requests")
+                .hasSize(2)
+                .allMatch(bean -> bean.getPhase() > ofElections);
         await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
         CompletableFuture<HttpResponse<String>> holds = ask("/ship/7");
         await().until(() -> nodes("/shop/orders/7") == 1);

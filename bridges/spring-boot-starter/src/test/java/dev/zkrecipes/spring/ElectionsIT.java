@@ -13,6 +13,7 @@ import dev.zkrecipes.leader.LeaderElection;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -28,6 +29,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 import org.springframework.integration.leader.event.AbstractLeaderEvent;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** Elections of the properties, from the start of an application to its end. */
 class ElectionsIT extends ApplicationStage {
@@ -47,6 +49,11 @@ class ElectionsIT extends ApplicationStage {
         @Bean
         Reports reports(LeaderElection billingElection) {
             return new Reports(billingElection, events);
+        }
+
+        @Bean
+        Scheduler scheduler() {
+            return new Scheduler();
         }
 
         @EventListener
@@ -85,6 +92,19 @@ class ElectionsIT extends ApplicationStage {
         @Override
         public void destroy() {
             events.add("destroyed");
+        }
+    }
+
+    /** It tells a job that the end of the context waits for the job. */
+    static class Scheduler extends ThreadPoolTaskScheduler {
+        private static final long serialVersionUID = 1;
+
+        private final transient CountDownLatch stopping = new CountDownLatch(1);
+
+        @Override
+        public void stop(Runnable whenDone) {
+            super.stop(whenDone);
+            stopping.countDown();
         }
     }
 
@@ -186,6 +206,36 @@ class ElectionsIT extends ApplicationStage {
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
         assertThat(told.events).contains("ended nightly-reports").containsSubsequence("ended billing", "destroyed");
         assertThat(server.children("/leaders/reports")).isEmpty();
+    }
+
+    /** A job that has seen that it leads goes on as the leader until it returns. */
+    @Test
+    @Tag("H189")
+    void closingContext_waitsForJobsOfTheScheduler_beforeItGivesTheLeadershipAway() throws Exception {
+        LeaderElection billing = billing();
+        Scheduler scheduler = context.getBean(Scheduler.class);
+        rivalStands();
+        CompletableFuture<Boolean> leads = new CompletableFuture<>();
+        CompletableFuture<Boolean> led = new CompletableFuture<>();
+        scheduler.schedule(
+                () -> {
+                    leads.complete(billing.isLeader());
+                    try {
+                        scheduler.stopping.await();
+                        Soon.await()
+                                .alias("the end of the term, and another leader, wait for the job")
+                                .during(Duration.ofMillis(300))
+                                .until(() -> !told.events.contains("ends billing") && !rival.isLeader());
+                        led.complete(true);
+                    } catch (Throwable t) {
+                        led.completeExceptionally(t);
+                    }
+                },
+                Instant.now());
+        assertThat(Soon.get(leads)).isTrue();
+        context.close();
+        assertThat(Soon.get(led)).isTrue();
+        assertThat(rival.awaitLeadership(LIMIT)).isPresent();
     }
 
     private boolean isLedAfterTheEnd() {
