@@ -276,6 +276,14 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
+     * {@return why this no longer stands, as {@link LeaderListener#withdrawn} was told; empty if it stands, or has left
+     * by itself, or has never stood}
+     */
+    public Optional<LockException> withdrawal() {
+        return guarded(() -> Optional.ofNullable(refusal));
+    }
+
+    /**
      * {@return the leader, as shown by {@link #participants}; empty if nobody leads}
      *
      * @throws InterruptedException if the thread is interrupted

@@ -376,9 +376,11 @@ class LeaderElectionIT extends ServerStage {
         one.join();
         assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(IncompatibleNodeException.class);
         await().until(() -> diary.lines.contains("withdrawn IncompatibleNodeException"));
+        assertThat(one.withdrawal().orElseThrow()).isInstanceOf(IncompatibleNodeException.class);
         assertThatThrownBy(() -> one.run(ignored -> {})).isInstanceOf(IncompatibleNodeException.class);
         assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(IllegalStateException.class);
         server.deleteNode(lock);
+        assertThat(one.withdrawal()).as("left after it").isEmpty();
         one.join();
         leads(one);
     }

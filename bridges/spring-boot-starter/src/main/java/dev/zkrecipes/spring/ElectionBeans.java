@@ -121,7 +121,6 @@ final class ElectionBeans implements SmartLifecycle {
         private final String name;
         private final LeaderElection election;
         private final ApplicationEventPublisher events;
-        private volatile @Nullable String withdrawn;
 
         Candidate(String name, LeaderElection election, ApplicationEventPublisher events) {
             this.name = name;
@@ -135,12 +134,13 @@ final class ElectionBeans implements SmartLifecycle {
 
         Shown shown() {
             Long term = election.term().map(Term::number).orElse(null);
+            String withdrawn =
+                    election.withdrawal().map(LockException::getMessage).orElse(null);
             return new Shown(name, election.isLeader(), term, withdrawn);
         }
 
         @Override
         public void termBegan(Term term) {
-            withdrawn = null;
             try {
                 events.publishEvent(new ElectionEvent.TermBegan(name, term));
             } finally { // last, so that an existing request is not published before the beginning of the term
@@ -156,7 +156,6 @@ final class ElectionBeans implements SmartLifecycle {
 
         @Override
         public void withdrawn(LockException why) {
-            withdrawn = why.getMessage();
             events.publishEvent(new ElectionEvent.Withdrawn(name, why));
         }
     }

@@ -19,6 +19,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -172,6 +175,24 @@ class ElectionsIT extends ApplicationStage {
             assertThat(shown.leads()).isFalse();
             assertThat(shown.withdrawn()).contains("is closed");
         });
+    }
+
+    @Test
+    void withdrawnElection_isShownAsSuch_untilItStandsAgain() throws Exception {
+        LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+        Soon.get(billing().leave());
+        ZooKeeper theirs = other.zooKeeper().orElseThrow();
+        String mutex = theirs.create(
+                "/leaders/billing/lock-", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
+        billing().join();
+        Soon.await().until(() -> told.events.contains("withdrawn billing"));
+        assertThat(endpoint.show().elections().get(0).withdrawn()).contains("lock-");
+        server.deleteNode(mutex);
+        rival.join();
+        assertThat(rival.awaitLeadership(LIMIT)).isPresent();
+        billing().join();
+        assertThat(endpoint.show().elections().get(0)).isEqualTo(new ElectionBeans.Shown("billing", false, null, null));
+        assertThat(endpoint.health()).containsEntry("elections", endpoint.show().elections());
     }
 
     @Test
