@@ -3,13 +3,14 @@
 
 package dev.zkrecipes.multilock;
 
-import com.google.common.base.Throwables;
+import com.google.common.collect.Lists;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockParts;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
@@ -89,9 +90,7 @@ final class MixedHold implements ForeignLock.Hold {
 
     @Override
     public void verify() throws InterruptedException {
-        for (Lease lease : leases) {
-            lease.verify();
-        }
+        LockParts.verifyAll(leases);
     }
 
     @Override
@@ -114,39 +113,27 @@ final class MixedHold implements ForeignLock.Hold {
 
     @Override
     public void release() {
-        giveBack(leases);
+        LockParts.closeAll(leases);
     }
 
     @Override
     public void releaseInBackground() {
-        var unused = giveBackAsync(leases);
+        var unused = beginClosing(leases);
     }
 
     /** Closing a lease again sends nothing; it returns the future of the first close. */
     @Override
     public CompletableFuture<Void> released() {
-        return giveBackAsync(leases);
+        return allOf(beginClosing(leases));
     }
 
-    /** Closes all leases, the last one first, even if closing one of them fails. */
-    static void giveBack(List<Lease> leases) {
-        Throwable first = null;
-        for (int i = leases.size() - 1; i >= 0; i--) {
-            try {
-                leases.get(i).close();
-            } catch (RuntimeException | Error e) {
-                first = with(first, e);
-            }
-        }
-        if (first != null) {
-            Throwables.throwIfUnchecked(first);
-        }
+    /** Closes all leases without waiting, the last one first, even if closing one of them fails. */
+    static List<CompletableFuture<Void>> beginClosing(List<Lease> leases) {
+        return Lists.reverse(leases).stream().map(MixedHold::closeAsync).toList();
     }
 
-    /** Closes all leases without waiting. */
-    static CompletableFuture<Void> giveBackAsync(List<Lease> leases) {
-        return CompletableFuture.allOf(
-                leases.stream().map(MixedHold::closeAsync).toArray(CompletableFuture<?>[]::new));
+    static CompletableFuture<Void> allOf(List<CompletableFuture<Void>> closes) {
+        return CompletableFuture.allOf(closes.toArray(CompletableFuture<?>[]::new));
     }
 
     private static CompletableFuture<Void> closeAsync(Lease lease) {

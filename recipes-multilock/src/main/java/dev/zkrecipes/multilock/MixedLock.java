@@ -52,9 +52,9 @@ final class MixedLock implements ForeignLock {
     private Optional<Hold> tryAll() {
         requireNotHeldInPart();
         List<Lease> leases = new ArrayList<>();
-        Optional<Hold> all = tryRest(0, leases, InterProcessLock::tryAcquire);
+        Optional<Hold> all = tryRest(0, leases, InterProcessLock::tryAcquire, TimeLimit.none());
         if (all.isEmpty()) {
-            MixedHold.giveBack(leases);
+            LockParts.closeAll(leases);
         }
         return all;
     }
@@ -69,7 +69,7 @@ final class MixedLock implements ForeignLock {
                 return limit.overdue();
             }
             List<Lease> leases = new ArrayList<>(List.of(waitedFor.get()));
-            Optional<Hold> all = tryRest(first, leases, limit::tryAtOnce);
+            Optional<Hold> all = tryRest(first, leases, limit::tryAtOnce, limit);
             if (all.isPresent()) {
                 return all;
             }
@@ -88,12 +88,13 @@ final class MixedLock implements ForeignLock {
 
     /**
      * Tries the parts that have no lease yet, in the order that begins with {@code first}. Releases all leases if
-     * anything fails.
+     * anything fails, and waits for that no longer than the limit allows.
      *
      * @param leases the leases that are held; those that are acquired here are added
      * @return a hold of all parts; empty if a part is busy, in which case the leases are still held
      */
-    private Optional<Hold> tryRest(int first, List<Lease> leases, Function<InterProcessLock, Optional<Lease>> trying) {
+    private Optional<Hold> tryRest(
+            int first, List<Lease> leases, Function<InterProcessLock, Optional<Lease>> trying, TimeLimit limit) {
         try {
             while (leases.size() < parts.size()) {
                 Optional<Lease> lease = trying.apply(parts.get((first + leases.size()) % parts.size()));
@@ -104,11 +105,7 @@ final class MixedLock implements ForeignLock {
             }
             return Optional.of(new MixedHold(path(), leases));
         } catch (RuntimeException | Error e) {
-            try {
-                MixedHold.giveBack(leases);
-            } catch (RuntimeException | Error failure) {
-                var unused = MixedHold.with(e, failure);
-            }
+            limit.giveBackAfter(e, leases);
             throw e;
         }
     }

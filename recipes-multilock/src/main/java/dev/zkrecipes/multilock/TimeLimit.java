@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -115,21 +116,49 @@ final class TimeLimit {
     /** Releases all leases, and waits for that as long as the limit allows. */
     void giveBack(List<Lease> leases) throws InterruptedException {
         if (end == null) {
-            MixedHold.giveBack(leases);
+            LockParts.closeAll(leases);
             return;
         }
-        CompletableFuture<Void> givenBack = MixedHold.giveBackAsync(leases);
+        List<CompletableFuture<Void>> closes = MixedHold.beginClosing(leases);
+        CompletableFuture<Void> givenBack = MixedHold.allOf(closes);
         CountDownLatch over = new CountDownLatch(1); // only parks; the future's get() might run other tasks
         var unused = givenBack.whenComplete((nothing, failure) -> over.countDown());
         if (!over.await(left(end).toNanos(), TimeUnit.NANOSECONDS)) {
             return; // the release continues in the background; waiters for these locks wait for it
         }
+        Throwable first = null;
+        for (CompletableFuture<Void> close : closes) {
+            Throwable failure = failureOf(close);
+            first = failure == null ? first : MixedHold.with(first, failure);
+        }
+        if (first != null) {
+            Throwables.throwIfUnchecked(first);
+            throw new LockException("cannot release the members that were tried", first);
+        }
+    }
+
+    private static @Nullable Throwable failureOf(CompletableFuture<Void> ended) {
         try {
-            givenBack.getNow(null); // throws the failure, if there is one
+            ended.getNow(null);
+            return null;
         } catch (CompletionException e) {
-            Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
-            Throwables.throwIfUnchecked(cause);
-            throw new LockException("cannot release the members that were tried", cause);
+            return Objects.requireNonNullElse(e.getCause(), e);
+        } catch (CancellationException e) {
+            return e;
+        }
+    }
+
+    /**
+     * Releases all leases of a request that has failed, and waits for that as long as the limit allows. What fails here
+     * is added to the failure of the request. An interruption ends the wait; the interrupt flag is set again.
+     */
+    void giveBackAfter(Throwable failure, List<Lease> leases) {
+        try {
+            giveBack(leases);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error e) {
+            var unused = MixedHold.with(failure, e);
         }
     }
 

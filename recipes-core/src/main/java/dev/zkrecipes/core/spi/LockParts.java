@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
+import dev.zkrecipes.core.internal.lock.ManyLeases;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.time.Duration;
 import java.util.List;
@@ -57,6 +58,30 @@ public final class LockParts {
     public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
         Optional<EngineLock> ours = EngineLock.behind(lock);
         return ours.isPresent() ? ours.get().tryAtOnce(Objects.requireNonNull(atMost, "atMost")) : lock.tryAcquire();
+    }
+
+    /**
+     * Closes several leases, the last one first, and waits for all of them at once: as long as {@link Lease#close} may
+     * wait for one, not for one after another. A lock of another library without a client is released on the calling
+     * thread, after the release of the others has begun.
+     *
+     * @param leases the leases; those that are closed already stay so
+     * @throws RuntimeException the first failure, to which the others are added as suppressed; all leases are closed
+     */
+    public static void closeAll(List<? extends Lease> leases) {
+        ManyLeases.close(Objects.requireNonNull(leases, "leases"));
+    }
+
+    /**
+     * Verifies several leases as {@link Lease#verify} does. Those of locks of the engine are verified at once, so that
+     * this takes as long as for one of them at most.
+     *
+     * @param leases the leases
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockException if one of them is lost, or it is not known whether it is
+     */
+    public static void verifyAll(List<? extends Lease> leases) throws InterruptedException {
+        ManyLeases.verify(Objects.requireNonNull(leases, "leases"));
     }
 
     /**

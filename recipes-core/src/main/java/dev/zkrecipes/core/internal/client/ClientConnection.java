@@ -265,15 +265,20 @@ public final class ClientConnection {
      * Waits until the future has ended, for the request time-out at most, and only while there is a connection, since
      * no answer can come without one. Interruptions do not end the wait, and the thread keeps its flag.
      */
-    @SuppressWarnings("CollectionUndefinedEquality") // each is equal to itself only
     public void awaitWhileConnected(CompletableFuture<Void> future) {
+        awaitWhileConnected(future, Deadline.after(requestTimeout(), scheduler));
+    }
+
+    /** Waits as {@link #awaitWhileConnected(CompletableFuture)} does, but until the deadline. */
+    @SuppressWarnings("CollectionUndefinedEquality") // each is equal to itself only
+    public void awaitWhileConnected(CompletableFuture<Void> future, Deadline by) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         untilDisconnected.add(over);
         try {
             // Checked after the wait is registered: a disconnect first changes the state and then ends the waits.
             if (state == ConnectionState.CONNECTED) {
                 Completion.on(future, (nothing, failure) -> over.complete(null));
-                Blocking.awaitQuietly(over, Deadline.after(requestTimeout(), scheduler));
+                Blocking.awaitQuietly(over, by);
             }
         } finally {
             untilDisconnected.remove(over);

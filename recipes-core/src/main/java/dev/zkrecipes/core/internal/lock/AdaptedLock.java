@@ -22,6 +22,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
@@ -206,6 +207,14 @@ public final class AdaptedLock extends OwnedLock {
                 Throwables.throwIfUnchecked(Objects.requireNonNull(e.getCause()));
             }
         }
+    }
+
+    @Override
+    void confirm(Hold closed, boolean tells, @Nullable Deadline by) {
+        if (!group.options().releasesInBackground()) {
+            awaitGone(Objects.requireNonNull(worksOn), closed, by);
+        }
+        confirm(closed, tells);
     }
 
     /** Throws if there is no client, because then no thread of ours could close the hold later. */

@@ -301,15 +301,17 @@ public final class EngineLock extends OwnedLock {
      */
     @Override
     public void confirm(Hold closed, boolean tells) {
+        confirm(closed, tells, null);
+    }
+
+    @Override
+    void confirm(Hold closed, boolean tells, @Nullable Deadline by) {
         if (group.options().releasesInBackground()) {
             return;
         }
-        CompletableFuture<Void> givenBack = closed.givenBack();
-        if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
-            client.connection().awaitWhileConnected(givenBack);
-        }
+        awaitGone(client, closed, by);
         if (tells) {
-            Blocking.throwFailure(givenBack);
+            Blocking.throwFailure(closed.givenBack());
         }
     }
 
@@ -330,13 +332,23 @@ public final class EngineLock extends OwnedLock {
      */
     @Override
     public void verify(Hold hold) throws InterruptedException {
+        endVerifying(hold, beginVerifying(hold), client.requestDeadline());
+    }
+
+    /** Sends the check. The future completes with the answer. */
+    CompletableFuture<Code> beginVerifying(Hold hold) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         hold.requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
         client.requests().ask(path(), answered);
         client.scheduler().execute(() -> hold.grant().check(answered::complete));
-        Code code = Blocking.await(answered, client.requestDeadline()).orElse(Code.OPERATIONTIMEOUT);
+        return answered;
+    }
+
+    /** Waits for the answer, and throws unless the lock is held. */
+    void endVerifying(Hold hold, CompletableFuture<Code> answered, Deadline by) throws InterruptedException {
+        Code code = Blocking.await(answered, by).orElse(Code.OPERATIONTIMEOUT);
         hold.requireOpenAndStanding(); // once this hold is closed, its nodes may back another one
         if (code != Code.OK) {
             throw new LockConnectionException("could not verify the lock " + path() + " (" + code

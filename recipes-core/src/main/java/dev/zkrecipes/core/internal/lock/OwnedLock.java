@@ -19,6 +19,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.LastResort;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -26,6 +27,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -139,6 +141,12 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
      */
     abstract Optional<Lease> request(Mode mode, @Nullable Duration most, boolean isInterruptible)
             throws InterruptedException;
+
+    /**
+     * Confirms as {@link #confirm(Hold, boolean)} does the close of a hold that was closed without waiting, but waits
+     * until {@code by} at most; null for the request time-out from now on. Only for a lock that works on a client.
+     */
+    abstract void confirm(Hold closed, boolean tells, @Nullable Deadline by);
 
     // ---- Acquiring.
 
@@ -308,6 +316,17 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
         hold.lock().confirm(hold, !isLost);
         if (isLost) {
             hold.requireNotLost();
+        }
+    }
+
+    /**
+     * Waits until everything that was released with the closed hold is gone, but only while the client is connected,
+     * and until {@code by} at most; null for the request time-out from now on.
+     */
+    static void awaitGone(EngineClient client, Hold closed, @Nullable Deadline by) {
+        CompletableFuture<Void> givenBack = closed.givenBack();
+        if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
+            client.connection().awaitWhileConnected(givenBack, by == null ? client.requestDeadline() : by);
         }
     }
 
