@@ -111,9 +111,11 @@ public final class InterProcessMultiLock extends DelegatingLock {
      *
      * @param members the locks, on different paths; none of them a multi-lock
      * @param options optional settings for the members that enter together, in place of their own. Of a member's own
-     *     options, the ACL and the owner label stay in force, and so does a shorter limit to the time of a hold
+     *     options, the ACL and the owner label stay in force, and so does a shorter limit to the time of a hold.
+     *     {@link LockOptions#withHoldAtMost} also releases the members of other libraries and other clients
      * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, one is a
-     *     multi-lock, or the options name an ACL that is not the members' own
+     *     multi-lock, the options name an ACL that is not the members' own, or they limit the time of a hold and no
+     *     member is of a client of this library, whose timer would measure it
      */
     public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
         Objects.requireNonNull(members, "members");
@@ -122,7 +124,7 @@ public final class InterProcessMultiLock extends DelegatingLock {
         List<InterProcessLock> parts = parts(members, options);
         this.lock = parts.size() == 1 && LockParts.joinable(members.get(0)).isPresent()
                 ? parts.get(0)
-                : LockParts.foreign(new MixedLock(parts), parts);
+                : LockParts.foreign(new MixedLock(parts), parts, options);
     }
 
     private static List<InterProcessLock> mutexes(ZooKeeperClient client, List<String> paths, LockOptions options) {

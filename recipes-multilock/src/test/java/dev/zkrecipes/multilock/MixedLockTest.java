@@ -4,6 +4,7 @@
 package dev.zkrecipes.multilock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
@@ -13,11 +14,14 @@ import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
@@ -31,6 +35,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,15 +54,16 @@ class MixedLockTest {
     private final List<SimulatedProcess> processes = IntStream.range(0, 4)
             .mapToObj(i -> ensemble.process(scheduler, "client " + i))
             .toList();
-    private final List<InterProcessLock> mutexes =
-            IntStream.range(0, 4).mapToObj(this::mutexOfClient).toList();
+    private final List<InterProcessLock> mutexes = IntStream.range(0, 4)
+            .mapToObj(i -> mutexOfClient(i, LockOptions.defaults()))
+            .toList();
 
-    private InterProcessLock mutexOfClient(int number) {
+    private InterProcessLock mutexOfClient(int number, LockOptions options) {
         ZooKeeperClient client = Ports.clientBuilder(processes.get(number), scheduler)
                 .callbackExecutor(Runnable::run)
                 .requestTimeout(TIMEOUT)
                 .build();
-        return new LockInternals(client, "/locks/" + number, new MutexDriver(), LockOptions.defaults()).threadOwned();
+        return new LockInternals(client, "/locks/" + number, new MutexDriver(), options).threadOwned();
     }
 
     private interface Call {
@@ -144,5 +150,106 @@ class MixedLockTest {
         });
         assertThatThrownBy(() -> all.tryAcquire(Duration.ofMinutes(5))).isSameAs(refusal);
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    // ---- The time of a hold.
+
+    private static final Duration MOST = Duration.ofMillis(400);
+    private static final LockOptions LIMITED = LockOptions.defaults().withHoldAtMost(MOST);
+
+    private void pass(Duration time) {
+        simulation.passUntil(simulation.now() + time.toNanos());
+    }
+
+    /** The members that other threads could have now. */
+    private Stream<String> nodes() {
+        return IntStream.range(0, 4)
+                .mapToObj(i -> "/locks/" + i)
+                .flatMap(path -> ensemble.committed().children(path).stream());
+    }
+
+    @Test
+    void memberOfAnotherLibrary_isReleased_whenTheTimeIsOver() throws Exception {
+        Table table = new Table();
+        Lease lease = new InterProcessMultiLock(List.of(LockGroups.foreign(table), mutexes.get(0)), LIMITED).acquire();
+        int before = table.releases; // while the client had no connection yet
+        pass(MOST.minusMillis(50));
+        assertThat(table.isHeld).isTrue();
+        assertThat(lease.isValid()).isTrue();
+        pass(Duration.ofSeconds(1));
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(table.isHeld).isFalse();
+        lease.close();
+        assertThat(table.releases).isEqualTo(before + 1);
+    }
+
+    @Test
+    void timeThatAMemberNames_countsForMembersOfOtherClients() throws Exception {
+        InterProcessLock limited = mutexOfClient(0, LIMITED);
+        Lease lease = new InterProcessMultiLock(List.of(limited, mutexes.get(1), mutexes.get(2))).acquire();
+        pass(Duration.ofSeconds(1));
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(nodes()).isEmpty();
+        lease.close();
+    }
+
+    @Test
+    void prolongedLease_isHeldForItsNewTime() throws Exception {
+        Table table = new Table();
+        Lease lease = new InterProcessMultiLock(List.of(LockGroups.foreign(table), mutexes.get(0)), LIMITED).acquire();
+        int before = table.releases; // while the client had no connection yet
+        pass(MOST.dividedBy(2));
+        assertThat(lease.prolong(MOST)).isTrue();
+        pass(MOST.minusMillis(50));
+        assertThat(lease.isValid()).isTrue();
+        lease.close();
+        pass(Duration.ofSeconds(1));
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(table.releases).isEqualTo(before + 1);
+    }
+
+    @Test
+    void timeOfAHold_isRefused_whereNobodyCouldMeasureIt() {
+        List<InterProcessLock> members = List.of(LockGroups.foreign(new Table()), first);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new InterProcessMultiLock(members, LIMITED))
+                .withMessageContaining("table,/first")
+                .withMessageContaining("withHoldAtMost");
+    }
+
+    /** A lock of another library that is always free. */
+    private static final class Table implements ForeignLock, ForeignLock.Hold {
+        boolean isHeld;
+        int releases;
+
+        @Override
+        public String path() {
+            return "table";
+        }
+
+        @Override
+        public Hold acquire() {
+            isHeld = true;
+            return this;
+        }
+
+        @Override
+        public Optional<Hold> tryAcquire(Duration atMost) {
+            return Optional.of(acquire());
+        }
+
+        @Override
+        public LeaseState state() {
+            return LeaseState.HELD;
+        }
+
+        @Override
+        public void onLost(Runnable listener) {}
+
+        @Override
+        public void release() {
+            releases++;
+            isHeld = false;
+        }
     }
 }

@@ -10,7 +10,6 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.util.List;
 import java.util.Objects;
 
@@ -88,7 +87,7 @@ public final class LockGroups {
      * @return a new lock, with holds of its own
      */
     public static InterProcessLock foreign(ForeignLock lock) {
-        return AdaptedLock.of(Objects.requireNonNull(lock, "lock"), Callbacks.ofNoClient());
+        return AdaptedLock.of(Objects.requireNonNull(lock, "lock"));
     }
 
     static EngineLock engineLock(InterProcessLock lock) {

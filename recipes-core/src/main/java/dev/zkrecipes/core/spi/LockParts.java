@@ -3,17 +3,21 @@
 
 package dev.zkrecipes.core.spi;
 
+import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.ManyLeases;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Support for locks that are built on other locks, such as the multi-lock of several clients and the hand-over inside a
@@ -86,20 +90,39 @@ public final class LockParts {
 
     /**
      * Creates a {@linkplain LockGroups#foreign foreign} lock that consists of other locks, some of which may be of this
-     * library. Its leases report their end on the callback threads of the client of the first such lock.
+     * library. Its leases report their end on the callback threads of the client of the first such lock. When the
+     * shortest time that {@link LockOptions#withHoldAtMost} allows for it or for one of the parts has elapsed, a hold is
+     * lost and released, by the timer of that client.
      *
      * @param lock what acquires the parts
      * @param parts the parts
+     * @param options the limit of its holds; the other options are not used
      * @return a new lock, with holds of its own
+     * @throws IllegalArgumentException if the options set a limit and no part works on a client
      */
-    public static InterProcessLock foreign(ForeignLock lock, List<? extends InterProcessLock> parts) {
+    public static InterProcessLock foreign(
+            ForeignLock lock, List<? extends InterProcessLock> parts, LockOptions options) {
+        Objects.requireNonNull(lock, "lock");
         Objects.requireNonNull(parts, "parts");
-        Callbacks callbacks = parts.stream()
-                .flatMap(part -> EngineLock.behind(part).stream())
-                .findFirst()
-                .map(part -> part.client().callbacks())
-                .orElseGet(Callbacks::ofNoClient);
-        return AdaptedLock.of(Objects.requireNonNull(lock, "lock"), callbacks);
+        Optional<EngineClient> client = parts.stream()
+                .flatMap(part -> EngineLock.clientOf(part).stream())
+                .findFirst();
+        Preconditions.checkArgument(
+                client.isPresent() || options.holdAtMost().isEmpty(),
+                "the locks %s cannot be held at most for some time, because none of them is of a client of this library,"
+                        + " whose timer would measure it: leave out withHoldAtMost",
+                lock.path());
+        LockOptions limit = Stream.concat(
+                        options.holdAtMost().stream(),
+                        parts.stream().flatMap(part -> EngineLock.holdAtMost(part).stream()))
+                .min(Comparator.naturalOrder())
+                .map(LockOptions.defaults()::withHoldAtMost)
+                .orElseGet(LockOptions::defaults);
+        return AdaptedLock.of(
+                lock,
+                limit,
+                client.map(EngineClient::callbacks).orElseGet(Callbacks::ofNoClient),
+                client.map(EngineClient::scheduler).orElse(null));
     }
 
     /**

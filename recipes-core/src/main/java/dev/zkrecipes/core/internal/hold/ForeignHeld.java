@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The foreign hold must be released exactly once, even after a loss, because only the foreign lock knows what a loss
  * leaves behind. Closing the last lease releases it. If the time limit ends first, a thread for losses releases it
- * while the lease is still open. {@link #giveBack} ensures that only the first of these releases happens. Thread-safe.
+ * while the lease is still open, even if it was lost before. {@link #giveBack} ensures that only the first of these releases happens. Thread-safe.
  */
 public final class ForeignHeld extends Held {
     private static final Logger log = LoggerFactory.getLogger(ForeignHeld.class);
@@ -172,6 +172,20 @@ public final class ForeignHeld extends Held {
         }
     }
 
+    /** The time limit also counts for a hold of which a part was lost, because its other parts stay held. */
+    @Override
+    protected boolean isTimed() {
+        return !givenBack.get();
+    }
+
+    @Override
+    protected void onTime() {
+        HoldLimit limit = limit();
+        if (endByNow() != null && limit != null && limit.isOver()) {
+            callbacks.tellLoss(() -> giveBack(hold::expire)); // no effect if that has happened
+        }
+    }
+
     /**
      * Ends the hold as lost, and notifies the listener and the observer. Returns false, with no effect, if it had
      * already ended.
@@ -218,6 +232,10 @@ public final class ForeignHeld extends Held {
     private void giveBack(Runnable how) {
         if (!givenBack.compareAndSet(false, true)) {
             return;
+        }
+        HoldLimit limit = limit();
+        if (limit != null) {
+            limit.end();
         }
         if (isKnownAsLost()) { // closing a lost lease throws nothing, so only the log can report a failure
             Completion.on(gone, (nothing, failure) -> {

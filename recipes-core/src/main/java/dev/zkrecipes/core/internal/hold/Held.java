@@ -173,11 +173,21 @@ public abstract class Held {
      */
     public final void limitTime() {
         if (limit != null) {
-            limit.begin(this::endByNow);
-            if (end != null) {
+            limit.begin(this::onTime);
+            if (!isTimed()) {
                 limit.end(); // the thread that ended the part may have looked before the timer was set
             }
         }
+    }
+
+    /** Whether the timer of the limit still has something to do. */
+    protected boolean isTimed() {
+        return end == null;
+    }
+
+    /** Called by the timer of the limit, on the engine thread. */
+    protected void onTime() {
+        endByNow();
     }
 
     /** Sets the time that remains from now on, if there is a limit and it has not elapsed. */
@@ -195,9 +205,12 @@ public abstract class Held {
         tellListener(); // the thread that ended the part may have looked before the listener was set
     }
 
-    /** Does what follows from the end: stops the timer of the limit, and notifies the listener of a loss. */
+    /**
+     * Does what follows from the end: stops the timer of the limit, unless it is still needed, and notifies the
+     * listener of a loss.
+     */
     protected final void settleEnd() {
-        if (limit != null) {
+        if (limit != null && !isTimed()) {
             limit.end();
         }
         tellListener();

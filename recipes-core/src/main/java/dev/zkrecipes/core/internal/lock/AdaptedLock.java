@@ -48,6 +48,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AdaptedLock extends OwnedLock {
     private final ForeignLock foreign;
+    private final @Nullable EngineScheduler clock; // measures the time limit of holds; null if there is none
 
     private AdaptedLock(
             ForeignLock foreign,
@@ -55,6 +56,7 @@ public final class AdaptedLock extends OwnedLock {
             LockOptions options,
             Callbacks callbacks,
             @Nullable EngineClient client,
+            @Nullable EngineScheduler clock,
             LockDataTable holds) {
         super(
                 client,
@@ -65,20 +67,22 @@ public final class AdaptedLock extends OwnedLock {
                 null,
                 false);
         this.foreign = foreign;
+        this.clock = clock;
+    }
+
+    /** Returns a lock without a client, with a table of its own. */
+    public static AdaptedLock of(ForeignLock foreign) {
+        return of(foreign, LockOptions.defaults(), Callbacks.ofNoClient(), null);
     }
 
     /**
-     * Returns a lock without a client, with a table of its own. The name of its nodes only has to be well-formed,
-     * because it creates none.
+     * Returns a lock without a client, with a table of its own. The clock measures the time that the options allow; it
+     * is null if they set no limit. The name of the lock's nodes only has to be well-formed, because it creates none.
      */
-    public static AdaptedLock of(ForeignLock foreign, Callbacks callbacks) {
+    public static AdaptedLock of(
+            ForeignLock foreign, LockOptions options, Callbacks callbacks, @Nullable EngineScheduler clock) {
         return new AdaptedLock(
-                foreign,
-                "lock-",
-                LockOptions.defaults(),
-                callbacks,
-                null,
-                new LockDataTable(List.of(), System::nanoTime));
+                foreign, "lock-", options, callbacks, null, clock, new LockDataTable(List.of(), System::nanoTime));
     }
 
     /**
@@ -88,7 +92,7 @@ public final class AdaptedLock extends OwnedLock {
     public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
         EngineClient client = on.client();
         String nodeName = on.group().all().get(0).nodeName();
-        return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, on.table);
+        return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, client.scheduler(), on.table);
     }
 
     // ---- Acquiring.
@@ -167,12 +171,9 @@ public final class AdaptedLock extends OwnedLock {
         return Hold.open(this, Grant.of(held), data, observed);
     }
 
-    /**
-     * Returns the time limit of a new hold; null if there is no limit, or no client whose scheduler could measure the
-     * time.
-     */
+    /** Returns the time limit of a new hold; null if there is no limit. */
     private @Nullable HoldLimit limit() {
-        return worksOn == null ? null : HoldLimit.of(group, worksOn.scheduler());
+        return clock == null ? null : HoldLimit.of(group, clock);
     }
 
     @Override

@@ -119,11 +119,25 @@ public final class EngineLock extends OwnedLock {
      * several clients.
      */
     public static Optional<EngineLock> behind(InterProcessLock lock) {
+        return unwrapped(lock) instanceof EngineLock engine ? Optional.of(engine) : Optional.empty();
+    }
+
+    /** Returns the client that the lock works on, if there is one and {@code lock} is not of another library. */
+    public static Optional<EngineClient> clientOf(InterProcessLock lock) {
+        return unwrapped(lock) instanceof OwnedLock owned ? Optional.ofNullable(owned.worksOn) : Optional.empty();
+    }
+
+    /** Returns how long the lock may be held; empty if there is no limit, or nothing is known of the lock. */
+    public static Optional<Duration> holdAtMost(InterProcessLock lock) {
+        return unwrapped(lock) instanceof OwnedLock owned ? owned.group.holdAtMost() : Optional.empty();
+    }
+
+    private static InterProcessLock unwrapped(InterProcessLock lock) {
         InterProcessLock found = Objects.requireNonNull(lock, "lock");
         for (InterProcessLock inner = unwrap.apply(found); inner != found; inner = unwrap.apply(found)) {
             found = inner;
         }
-        return found instanceof EngineLock engine ? Optional.of(engine) : Optional.empty();
+        return found;
     }
 
     public EngineClient client() {
