@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
@@ -37,7 +38,7 @@ public final class ForeignHeld extends Held {
 
     private final ForeignLock.Hold hold;
     private final Callbacks callbacks;
-    private final AtomicBoolean observesRequests = new AtomicBoolean(); // whether the observer is registered
+    private final AtomicReference<@Nullable ForeignRevocations> revocations = new AtomicReference<>();
     private final AtomicBoolean givenBack = new AtomicBoolean(); // whether the foreign release was called
     private final CompletableFuture<Void> gone = new CompletableFuture<>(); // completes with the foreign release
 
@@ -200,15 +201,37 @@ public final class ForeignHeld extends Held {
     }
 
     /**
-     * Registers a listener for requests to release the lock. The observer is registered along with the first listener
-     * only, so that it is notified once of each request.
+     * Adds a listener for requests to release the lock, which is told until {@link #stopTelling}. The first call
+     * registers with the foreign lock, once for all listeners and for the observer.
      */
-    public void listen(Consumer<RevocationRequest> only) {
-        Observer told = observesRequests.compareAndSet(false, true) ? observer() : null;
-        if (told != null) {
-            hold.onRevocationRequested(request -> told.onRevocationRequested());
+    public void listen(Consumer<RevocationRequest> listener) {
+        ForeignRevocations made = new ForeignRevocations(callbacks);
+        ForeignRevocations known = revocations.compareAndExchange(null, made);
+        if (known != null) {
+            known.add(listener);
+            return;
         }
-        hold.onRevocationRequested(only);
+        made.add(listener);
+        Observer told = observer();
+        try {
+            hold.onRevocationRequested(request -> {
+                if (told != null) {
+                    told.onRevocationRequested();
+                }
+                made.tell(request);
+            });
+        } catch (RuntimeException | Error e) {
+            revocations.set(null); // the next call tries again
+            throw e;
+        }
+    }
+
+    /** Removes a listener, because the hold that it belongs to has ended. */
+    public void stopTelling(Consumer<RevocationRequest> listener) {
+        ForeignRevocations known = revocations.get();
+        if (known != null) {
+            known.remove(listener);
+        }
     }
 
     /** Looks first for a loss that was not reported yet: such a hold must end as LOST, not as RELEASED. */

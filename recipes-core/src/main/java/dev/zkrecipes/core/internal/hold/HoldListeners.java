@@ -45,6 +45,11 @@ public final class HoldListeners {
         });
     }
 
+    /** Runs the task once the hold was closed or lost, on the thread that ends it; at once if that has happened. */
+    public void onEnd(Runnable task) {
+        Completion.on(ended, (how, failure) -> task.run());
+    }
+
     /** Returns the listeners for requests to release the lock, which the first call creates. */
     public RevocationListeners revocations(Supplier<RevocationListeners> maker) {
         return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));

@@ -465,7 +465,7 @@ public final class LockData implements Held.Listener {
 
     /**
      * Returns the held locks on these paths that users are to be warned about. Each lock is returned only once. Call
-     * only on the engine thread.
+     * on one thread at a time.
      */
     public List<String> notYetWarnedOf(Set<String> paths) {
         Set<String> warned = warnedOf == null ? new HashSet<>() : warnedOf;

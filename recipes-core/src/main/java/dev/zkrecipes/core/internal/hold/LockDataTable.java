@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -39,6 +40,7 @@ public final class LockDataTable {
     private final Collection<SessionTask> requests; // open requests of the engine
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // requests unknown to the engine
     private final LongSupplier clock;
+    private final AtomicBoolean looking = new AtomicBoolean(); // whether a requesting thread checks for dead owners
 
     /** The collection of requests may change at any time, as requests begin and end. */
     public LockDataTable(Collection<SessionTask> requests, LongSupplier clock) {
@@ -102,7 +104,7 @@ public final class LockDataTable {
     /**
      * Checks whether a request waits for a lock that a dead thread of this process holds, and warns about each such
      * lock once. Called on each beat of a session, so one check serves all waiting requests. While no owner is dead,
-     * the cost does not grow with the number of requests. Call only on the engine thread.
+     * the cost does not grow with the number of requests. Call on one thread at a time.
      */
     public void lookForDeadOwners() {
         List<LockData> orphaned =
@@ -118,11 +120,18 @@ public final class LockDataTable {
     }
 
     /**
-     * Drops the records of dead threads that hold nothing. This is for a table without a client, which has no session
-     * whose beat could do it.
+     * Checks for dead owners when a request begins. This is for a table without a client, which has no session whose
+     * beat could do it. If another thread is checking at this moment, that check counts for this request, too: all
+     * requests of such a table are for the same lock.
      */
-    public void forgetDeadOwners() {
-        ofThreads.values().removeIf(LockData::isForgettable);
+    public void lookForDeadOwnersNow() {
+        if (looking.compareAndSet(false, true)) {
+            try {
+                lookForDeadOwners();
+            } finally {
+                looking.set(false);
+            }
+        }
     }
 
     /**

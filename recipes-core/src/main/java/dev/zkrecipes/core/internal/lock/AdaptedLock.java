@@ -135,7 +135,7 @@ public final class AdaptedLock extends OwnedLock {
         ObservedRequest observed = worksOn == null ? null : worksOn.observe(group);
         table.beginWait(group);
         if (worksOn == null) {
-            table.forgetDeadOwners(); // without a client there is no session whose beat would do it
+            table.lookForDeadOwnersNow(); // without a client there is no session whose beat would do it
         }
         return observed;
     }
@@ -243,16 +243,19 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     /**
-     * Several holds of a thread share the foreign hold, which calls its listeners until it is released. So this stops
-     * calling the listener of a hold that is closed or lost.
+     * Several holds of a thread share the foreign hold, which lasts until the last of them is closed. So the end of a
+     * hold removes its listener.
      */
     @Override
     public void listen(Hold hold, Consumer<RevocationRequest> listener) {
-        held(hold).listen(request -> {
+        ForeignHeld held = held(hold);
+        Consumer<RevocationRequest> told = request -> {
             if (hold.isStanding()) {
                 listener.accept(request);
             }
-        });
+        };
+        held.listen(told);
+        hold.listeners().onEnd(() -> held.stopTelling(told));
     }
 
     /**

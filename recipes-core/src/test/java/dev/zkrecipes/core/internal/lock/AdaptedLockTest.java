@@ -56,6 +56,8 @@ class AdaptedLockTest {
         @Nullable
         Consumer<RevocationRequest> asked;
 
+        int listened;
+
         private final List<Runnable> listeners = new ArrayList<>();
 
         @Override
@@ -105,6 +107,7 @@ class AdaptedLockTest {
         @Override
         public void onRevocationRequested(Consumer<RevocationRequest> listener) {
             asked = listener;
+            listened++;
         }
 
         @Override
@@ -159,6 +162,65 @@ class AdaptedLockTest {
         lease.close();
         asked.accept(request);
         assertThat(told).hasSize(1);
+    }
+
+    @Test
+    @Tag("H42")
+    void listenersOfClosedHolds_areNotKept() throws InterruptedException {
+        Lease outer = lock.acquire();
+        List<WeakReference<Object>> marks = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            Object mark = new Object();
+            marks.add(new WeakReference<>(mark));
+            try (Lease inner = lock.acquire()) {
+                inner.onRevocationRequested(request -> other.calls.add(mark.toString()));
+            }
+        }
+        assertThat(other.listened).isOne();
+        await().atMost(LIMIT).until(() -> {
+            System.gc();
+            return marks.stream().filter(mark -> !mark.refersTo(null)).count() <= 1; // the last may be on the stack
+        });
+        outer.close();
+    }
+
+    @Test
+    @Tag("H42")
+    void listenerThatComesLater_isToldOfEarlierRequests_once() throws InterruptedException {
+        Lease outer = lock.acquire();
+        List<String> told = new CopyOnWriteArrayList<>();
+        outer.onRevocationRequested(request -> told.add("outer " + request.id()));
+        Consumer<RevocationRequest> asked = Objects.requireNonNull(other.asked);
+        asked.accept(new RevocationRequest("1", "somebody", Optional.empty()));
+        Lease inner = lock.acquire();
+        inner.onRevocationRequested(request -> {
+            told.add("inner " + request.id());
+            throw new IllegalStateException("thrown by the test");
+        });
+        await().atMost(LIMIT).until(() -> told.size() == 2);
+        asked.accept(new RevocationRequest("2", "somebody", Optional.empty()));
+        await().atMost(LIMIT)
+                .untilAsserted(
+                        () -> assertThat(told).containsExactlyInAnyOrder("outer 1", "inner 1", "outer 2", "inner 2"));
+        inner.close();
+        asked.accept(new RevocationRequest("3", "somebody", Optional.empty()));
+        assertThat(told).endsWith("outer 3").hasSize(5);
+        outer.close();
+    }
+
+    @Test
+    @Tag("H44")
+    void threadThatDiedWithIt_isWarnedOf_whenSomebodyAsks() throws InterruptedException {
+        Thread owner = new Thread(() -> assertThat(lock.tryAcquire()).isPresent(), "forgetful");
+        owner.start();
+        owner.join();
+        other.busy = true;
+        assertThat(PrintedWhile.running(() -> {
+                    assertThat(lock.tryAcquire()).isEmpty();
+                    assertThat(lock.tryAcquire()).isEmpty();
+                }))
+                .containsOnlyOnce("WARN")
+                .contains("Thread forgetful ended while it held the lock other:1.");
     }
 
     @Test
