@@ -190,8 +190,8 @@ public final class LockOptions {
      *
      * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its
      * members name, and then all members are released, also those of other libraries. A multi-lock without a member of
-     * this library refuses this option. A lock that is handed over inside the process ({@code recipes-handoff}) gives each holder the whole
-     * time; when it has elapsed, the node is deleted.
+     * this library refuses this option. A lock that is handed over inside the process ({@code recipes-handoff}) gives
+     * each holder the whole time; when it has elapsed, the node is deleted.
      *
      * @param most how long, from 1 millisecond to 36500 days
      * @throws IllegalArgumentException if it is out of these bounds

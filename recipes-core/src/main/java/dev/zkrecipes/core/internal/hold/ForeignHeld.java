@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The foreign hold must be released exactly once, even after a loss, because only the foreign lock knows what a loss
  * leaves behind. Closing the last lease releases it. If the time limit ends first, a thread for losses releases it
- * while the lease is still open, even if it was lost before. {@link #giveBack} ensures that only the first of these releases happens. Thread-safe.
+ * while the lease is still open, even if it was lost before. {@link #giveBack} ensures that only the first of these
+ * releases happens. Thread-safe.
  */
 public final class ForeignHeld extends Held {
     private static final Logger log = LoggerFactory.getLogger(ForeignHeld.class);
