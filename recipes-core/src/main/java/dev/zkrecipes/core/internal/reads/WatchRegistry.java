@@ -3,13 +3,17 @@
 
 package dev.zkrecipes.core.internal.reads;
 
+import com.google.common.base.Utf8;
 import com.google.common.collect.Iterators;
+import com.google.common.collect.PeekingIterator;
+import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -62,7 +66,9 @@ public final class WatchRegistry {
         void onRefused(String path, Answer<?> answer);
     }
 
-    private static final int LOOKED_AT_TOGETHER = 100; // how many nodes one request reads
+    private static final int LOOKED_AT_TOGETHER = 100; // how many nodes one request reads at most
+    /** An upper bound of the bytes that one node takes in a request or its answer, besides its path and data. */
+    private static final int AROUND = 100;
 
     private final ZooKeeperOperations zk;
     private final Supplier<State> state; // of the session
@@ -227,14 +233,17 @@ public final class WatchRegistry {
         nextLook = null;
         planLook();
         if (state.get() == State.CONNECTED) {
-            lookAt(Iterators.partition(all().toList().iterator(), LOOKED_AT_TOGETHER));
+            Iterator<Watch> set = Iterators.filter(all().toList().iterator(), watch -> watch.isSet);
+            lookAt(Iterators.peekingIterator(set));
         }
     }
 
-    /** Reads the nodes in groups, one request after another. Unanswered reads are left to the next look. */
-    private void lookAt(Iterator<List<Watch>> next) {
-        if (next.hasNext()) {
-            List<Watch> looked = next.next();
+    /**
+     * Reads the nodes in groups, one request after another. A node that is being read already is left out: its size is
+     * not known, and the answer shows what the look would show. Unanswered reads are left to the next look. */
+    private void lookAt(PeekingIterator<Watch> next) {
+        List<Watch> looked = group(next);
+        if (!looked.isEmpty()) {
             zk.multi(looked.stream().map(Watch::read).toList(), answer -> {
                 List<OpResult> results = answer.valueOrNull();
                 for (int i = 0; results != null && results.size() == looked.size() && i < looked.size(); i++) {
@@ -245,6 +254,24 @@ public final class WatchRegistry {
                 }
             });
         }
+    }
+
+    /**
+     * Takes the next group. Its request and the answer to it take at most half of what a packet holds, unless it is a
+     * single node: the other half is for a chroot, and for data that have grown since they were read.
+     */
+    private List<Watch> group(PeekingIterator<Watch> next) {
+        List<Watch> group = new ArrayList<>();
+        int limit = PacketLimit.of(zk) / 2;
+        long size = 0;
+        while (next.hasNext() && group.size() < LOOKED_AT_TOGETHER) {
+            size += next.peek().size();
+            if (size > limit && !group.isEmpty()) {
+                break;
+            }
+            group.add(next.next());
+        }
+        return group;
     }
 
     // ---- One watch.
@@ -327,6 +354,11 @@ public final class WatchRegistry {
             } else {
                 set();
             }
+        }
+
+        /** Returns how many bytes a look at the node takes, judging by what was read last. */
+        long size() {
+            return AROUND + Utf8.encodedLength(path) + (seen == null ? 0L : seen.data().length);
         }
 
         /**

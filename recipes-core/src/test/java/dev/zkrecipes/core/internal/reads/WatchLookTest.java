@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.stream.LongStream;
@@ -93,12 +94,7 @@ class WatchLookTest extends WatchScene {
 
     @Test
     void manyNodes_areLookedAtAHundredAtATime_oneRequestAfterTheOther() {
-        for (int i = 0; i < 250; i++) {
-            operations.add("lock-" + i);
-            registry.subscribe("/locks/lock-" + i, new Listener());
-        }
-        scheduler.run();
-        operations.requests();
+        watchLocks(250);
         operations.delayAnswersOf(Request.LOOK, Duration.ofSeconds(5));
         scheduler.advance(MOST);
         operations.delayAnswersOf(Request.LOOK, Duration.ofDays(1));
@@ -107,14 +103,67 @@ class WatchLookTest extends WatchScene {
         assertThat(operations.lookedAt()).hasSize(50);
     }
 
+    /** A packet holds 1,048,575 bytes; half of that is 34 times 15,000 bytes and what is around them. */
     @Test
-    void lookWithoutAnAnswer_goesNoFurther() {
-        for (int i = 0; i < 250; i++) {
+    @Tag("H190")
+    void nodesWithMuchData_areLookedAtInGroupsThatFitHalfAPacket() {
+        operations.change(NODE, new byte[15_000]);
+        watchLocks(100);
+        scheduler.advance(MOST);
+        assertThat(operations.requests()).containsExactly(Request.LOOK, Request.LOOK, Request.LOOK);
+        assertThat(operations.lookedAt()).as("the rest of 2 times 34").hasSize(32);
+    }
+
+    /** Whatever lies on one node alone was read before, so it fits. */
+    @Test
+    @Tag("H190")
+    void nodeWithMoreThanHalfAPacket_isLookedAtAlone() {
+        operations.change(NODE, new byte[PacketLimit.DEFAULT / 2]);
+        watchLocks(3);
+        scheduler.advance(MOST);
+        assertThat(operations.requests()).containsExactly(Request.LOOK, Request.LOOK, Request.LOOK);
+        assertThat(operations.lookedAt()).hasSize(1);
+    }
+
+    /** Nobody knows how much data it has by now. */
+    @Test
+    @Tag("H190")
+    void nodeThatIsBeingRead_isNotLookedAt() {
+        watchLocks(3);
+        scheduler.advance(LEAST.minusMillis(1));
+        operations.delayAnswerOf(Request.WATCH, Duration.ofSeconds(16));
+        operations.change("lock-1");
+        scheduler.advance(MOST.minus(LEAST));
+        assertThat(operations.lookedAt()).containsExactlyInAnyOrder("lock-0", "lock-2");
+    }
+
+    /** The request names them all. */
+    @Test
+    @Tag("H190")
+    void nodesWithLongPaths_areLookedAtInGroupsThatFitHalfAPacket() {
+        for (int i = 0; i < 100; i++) {
+            operations.add("lock-" + i);
+            registry.subscribeToDeletion("/" + "é".repeat(4_000) + "/lock-" + i, new Listener());
+        }
+        scheduler.run();
+        operations.requests();
+        scheduler.advance(MOST);
+        assertThat(operations.requests()).containsExactly(Request.LOOK, Request.LOOK);
+        assertThat(operations.lookedAt()).hasSize(36);
+    }
+
+    private void watchLocks(int count) {
+        for (int i = 0; i < count; i++) {
             operations.add("lock-" + i);
             registry.subscribe("/locks/lock-" + i, new Listener());
         }
         scheduler.run();
         operations.requests();
+    }
+
+    @Test
+    void lookWithoutAnAnswer_goesNoFurther() {
+        watchLocks(250);
         operations.refuse(Request.LOOK, Code.CONNECTIONLOSS);
         scheduler.advance(MOST);
         assertThat(operations.requests()).containsExactly(Request.LOOK);
