@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.handle;
 
-import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.internal.handle.LostReads.NodePart;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -24,8 +24,6 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.proto.CreateRequest;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The operations of one session, with two differences from those of its handle. If the servers do not support container
@@ -38,13 +36,8 @@ import org.slf4j.LoggerFactory;
  * broke, one after the other, is merely suspect. Before it is sent a third time, and each time as long as it is
  * suspect, a short request asks the server for the metadata of the node. A part that may be too large is not read.
  *
- * <p>The metadata give the exact length of the data, but only the number of children. The names of children are assumed
- * to be a quarter longer on average than in the latest long list of the path that this session has read. Without such a
- * list they are assumed to have the usual maximum length.
- *
- * <p>Requests are measured before they are sent. A request within the client's limit is dropped only by a server with a
- * lower limit. So after two connections in a row were lost with a request above the default limit, no such request is
- * sent.
+ * <p>{@link LostReads} says how that is judged, and {@link LostWrites} which requests are not sent although they are
+ * within the client's limit.
  *
  * <p><b>Old servers.</b> A server that does not know multi-reads rejects the request, and cuts the connection. From
  * then on multi-reads are answered UNIMPLEMENTED here. But the rejection overtakes the answers to earlier requests, and
@@ -54,38 +47,13 @@ import org.slf4j.LoggerFactory;
  * <p>Every request is answered eventually, see {@link Silence}. Confined to the engine thread.
  */
 public final class MeasuredOperations implements ZooKeeperOperations {
-    private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
-
-    /** How many connections may break before the server is asked for the node's size. */
-    private static final int LOSSES = 2;
-    /** An upper bound of the bytes that an answer has besides the data. */
-    private static final int AROUND = 256;
-    /**
-     * The usual maximum of the bytes of a name in a list, including the length field before it: common file systems
-     * allow no longer names.
-     */
-    private static final int LONGEST_NAME = 4 + 255;
-
-    private static final int LARGE_LIST = 1000; // number of names, enough to estimate their length on a path
-    private static final NodePart LARGE_REQUEST = new NodePart(false, ""); // represents all above the default limit
-
-    /** A part of a node that may be too large to be read: the list of its children, or its data. */
-    private record NodePart(boolean isList, String path) {}
-
-    /** Counts the connections that broke while a read was in flight, since that read was last answered. */
-    private static final class Losses {
-        private int count;
-        private long lastConnection; // the latest of them: each connection counts once
-        private boolean isReported; // whether the log has named the part as too large
-    }
-
     private final Silence silence;
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final Containers containers;
     private final int limit; // maximum size of a packet, in bytes
-    private final RecentlyUsed<NodePart, Losses> lost = new RecentlyUsed<>(); // lost and not answered since
-    private final RecentlyUsed<String, Integer> bytesPerName = new RecentlyUsed<>(); // on paths with many children
+    private final LostReads reads;
+    private final LostWrites writes;
     private long connection = 1; // the number of the current connection or, without one, of the next one
     private long lastBegun; // the number of the latest established connection; 0 before the first
     private boolean knowsMultiReads = true; // until a server rejects them, as before version 3.6
@@ -100,6 +68,8 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         });
         this.inner = silence.handle;
         this.limit = PacketLimit.of(inner);
+        this.reads = new LostReads(scheduler, limit);
+        this.writes = new LostWrites(scheduler, limit);
         note(inner.initialState());
     }
 
@@ -206,54 +176,13 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         boolean isLost = !answer.isOk() && isLost(answer, sentOn);
         for (NodePart part : parts) {
             if (isLost) {
-                Losses losses = lost.computeIfAbsent(part, first -> new Losses());
-                losses.count += losses.lastConnection == sentOn ? 0 : 1;
-                losses.lastConnection = sentOn;
-            } else if (!lost.isEmpty() && !answer.isUnsettled()) {
-                lost.remove(part);
+                reads.onLost(part, sentOn);
+            } else if (!answer.isUnsettled()) {
+                reads.onAnswered(part);
             }
         }
         if (answer.valueOrNull() instanceof Children list) {
-            learn(parts.get(0), list.names());
-        }
-    }
-
-    /** Estimates the length of the names on this path from a long list, and adds a quarter for later names. */
-    private void learn(NodePart part, List<String> names) {
-        if (names.size() >= LARGE_LIST) {
-            long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
-            bytesPerName.put(part.path(), Math.toIntExact(bytes / names.size() * 5 / 4));
-        }
-    }
-
-    private boolean isSuspect(NodePart what) {
-        Losses losses = lost.isEmpty() ? null : lost.get(what); // usually empty, which saves the hash of a record
-        return losses != null && losses.count >= LOSSES;
-    }
-
-    /** Whether the answer may not fit a packet, judging by the metadata of the node. */
-    private boolean mayBeTooLarge(NodePart what, Stat stat) {
-        long bytes = what.isList()
-                ? (long) stat.getNumChildren() * bytesPerName.getOrDefault(what.path(), LONGEST_NAME)
-                : stat.getDataLength();
-        return bytes + AROUND > limit;
-    }
-
-    /**
-     * Logs once which part is too large. The error of a request for several paths does not say that: it names the first
-     * path, whichever path is too large.
-     */
-    private void report(NodePart what, Stat stat) {
-        Losses losses = lost.get(what);
-        if (losses != null && !losses.isReported) {
-            losses.isReported = true;
-            log.warn(
-                    "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it fail"
-                            + " from now on. Remove what does not belong there, or raise jute.maxbuffer on all servers and"
-                            + " clients.",
-                    Printable.of(what.path()),
-                    what.isList() ? stat.getNumChildren() + " children" : stat.getDataLength() + " bytes of data",
-                    limit);
+            reads.learn(parts.get(0), list.names());
         }
     }
 
@@ -297,9 +226,13 @@ public final class MeasuredOperations implements ZooKeeperOperations {
      * because a watch could then be set after its owner has dropped it.
      */
     private <T> boolean isExamined(NodePart part, Function<Stat, T> known, Consumer<Answer<T>> reply) {
-        boolean isSuspect = isSuspect(part);
+        boolean isSuspect = reads.isSuspect(part);
         if (isSuspect) {
-            examine(List.of(part), known, () -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)), reply);
+            examine(
+                    reads.new Examination(List.of(part)),
+                    known,
+                    () -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)),
+                    reply);
         }
         return isSuspect;
     }
@@ -314,27 +247,30 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Requests the size of the suspect parts, one after another. The first part that may be too large is reported, and
-     * the request is answered with MARSHALLINGERROR. If there is none, runs {@code harmless}.
+     * Requests the size of the suspect parts, one after another. As soon as they may be too large together, the request
+     * is answered with MARSHALLINGERROR. If they are not, runs {@code harmless}.
      */
     private <T> void examine(
-            List<NodePart> suspects, Function<Stat, @Nullable T> known, Runnable harmless, Consumer<Answer<T>> reply) {
-        NodePart suspect = suspects.get(0);
+            LostReads.Examination examination,
+            Function<Stat, @Nullable T> known,
+            Runnable harmless,
+            Consumer<Answer<T>> reply) {
+        NodePart suspect = examination.next();
         acl(suspect.path(), answer -> {
-            if (answer.isOk() && mayBeTooLarge(suspect, answer.value().stat())) {
-                report(suspect, answer.value().stat());
-                reply.accept(new Answer<>(
-                        Code.MARSHALLINGERROR, known.apply(answer.value().stat())));
+            if (!answer.isOk()) {
+                if (answer.code() == Code.NONODE) {
+                    reads.onAnswered(suspect);
+                }
+                reply.accept(Answer.failed(answer.code()));
                 return;
             }
-            if (answer.isOk() || answer.code() == Code.NONODE) {
-                lost.remove(suspect);
-            }
-            if (!answer.isOk()) {
-                reply.accept(Answer.failed(answer.code()));
-            } else if (suspects.size() > 1) {
-                examine(suspects.subList(1, suspects.size()), known, harmless, reply);
+            Stat stat = answer.value().stat();
+            if (examination.isTooLargeWith(stat)) {
+                reply.accept(new Answer<>(Code.MARSHALLINGERROR, known.apply(stat)));
+            } else if (examination.hasNext()) {
+                examine(examination, known, harmless, reply);
             } else {
+                examination.end();
                 harmless.run();
             }
         });
@@ -357,9 +293,9 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         List<NodePart> parts = operations.stream()
                 .map(read -> new NodePart(read.getType() == OpCode.getChildren, read.getPath()))
                 .toList();
-        List<NodePart> suspects = parts.stream().filter(this::isSuspect).toList();
+        List<NodePart> suspects = parts.stream().filter(reads::isSuspect).toList();
         if (!suspects.isEmpty()) {
-            examine(suspects, stat -> null, () -> multi(operations, reply), reply);
+            examine(reads.new Examination(suspects), stat -> null, () -> multi(operations, reply), reply);
             return;
         }
         inner.multi(operations, noting(parts, answer -> {
@@ -367,7 +303,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
             List<OpResult> results = answer.valueOrNull();
             for (int i = 0; results != null && i < results.size(); i++) {
                 if (results.get(i) instanceof GetChildrenResult list) {
-                    learn(parts.get(i), list.getChildren());
+                    reads.learn(parts.get(i), list.getChildren());
                 }
             }
             reply.accept(answer);
@@ -411,8 +347,8 @@ public final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /**
-     * Sends writes as one request. If it is too large, or two connections were lost with requests above the default
-     * limit and it exceeds that, too, it is not sent but answered with MARSHALLINGERROR.
+     * Sends writes as one request. If it is too large, or two connections were just lost with requests that were not
+     * larger, it is not sent but answered with MARSHALLINGERROR.
      */
     private void write(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         boolean makesContainer = operations.stream().anyMatch(MeasuredOperations::makesContainer);
@@ -421,8 +357,7 @@ public final class MeasuredOperations implements ZooKeeperOperations {
             return;
         }
         int size = PacketLimit.sizeOf(operations);
-        boolean isLarge = size > PacketLimit.DEFAULT;
-        if (size > limit || (isLarge && isSuspect(LARGE_REQUEST))) {
+        if (size > limit || writes.isSuspect(size)) {
             scheduler.execute(() -> reply.accept(Answer.failed(Code.MARSHALLINGERROR)));
             return;
         }
@@ -432,8 +367,10 @@ public final class MeasuredOperations implements ZooKeeperOperations {
             if (makesContainer) {
                 containers.note(answer, isCut);
             }
-            if (isLarge) {
-                note(List.of(LARGE_REQUEST), answer, sentOn);
+            if (isLost(answer, sentOn)) {
+                writes.onLost(size, sentOn);
+            } else if (!answer.isUnsettled()) {
+                writes.onAnswered(size);
             }
             reply.accept(answer);
         }));

@@ -221,6 +221,127 @@ class MeasuredOperationsTest {
         assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
     }
 
+    /** 45 bytes and the field of their length, and a quarter. */
+    @Test
+    @Tag("H191")
+    void namesInOtherScripts_countAsTheBytesThatTheyTake() {
+        listed("\u8a02".repeat(15));
+        loseTwice(() -> list());
+        list();
+        answer(sized(0, 18_000));
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+    }
+
+    /** There were short names first, and then came long ones. */
+    @Test
+    @Tag("H191")
+    void listThatWasFoundHarmless_andIsLostAgain_isTooLarge_forAMinute() {
+        listed("short");
+        loseTwice(() -> list());
+        findHarmless(5000);
+        list();
+        lose();
+        assertTooLarge(5000);
+        scheduler.advance(LostReads.DOUBTED_FOR.minusNanos(1));
+        assertTooLarge(5000);
+        scheduler.advance(Duration.ofNanos(1));
+        findHarmless(5000);
+        list();
+        lose();
+        scheduler.advance(LostReads.DOUBTED_FOR.multipliedBy(2).minusNanos(1));
+        assertTooLarge(5000);
+        scheduler.advance(Duration.ofNanos(1));
+        findHarmless(5000);
+        assertThat(asked).filteredOn("children"::equals).as("connections lost").hasSize(1 + 2 + 2);
+    }
+
+    @Test
+    @Tag("H191")
+    void listThatWasFoundHarmless_andIsLostAgain_isReadIfItIsShort() {
+        loseTwice(() -> list());
+        for (int i = 0; i < 20; i++) {
+            findHarmless(900);
+            list();
+            lose();
+        }
+        assertThat(answers).doesNotContain(Code.MARSHALLINGERROR);
+    }
+
+    @Test
+    @Tag("H191")
+    void listThatIsAnswered_isBelievedAgain() {
+        listed("short");
+        loseTwice(() -> list());
+        findHarmless(5000);
+        list();
+        lose();
+        findHarmless(4000);
+        listed("short");
+        loseTwice(() -> list());
+        findHarmless(5000);
+    }
+
+    @Test
+    @Tag("H191")
+    void namesThatAreLongerThanUsual_areTooManyAfterTwoMistakes() {
+        loseTwice(() -> list());
+        for (int i = 0; i < 2; i++) {
+            findHarmless(3000);
+            list();
+            lose();
+        }
+        assertTooLarge(3000);
+    }
+
+    /** As those of a semaphore, whose limit is the data of its path. */
+    @Test
+    @Tag("H191")
+    void listAndDataThatAreReadTogether_areAddedUp() {
+        List<Op> both = List.of(Op.getChildren("/a"), Op.getData("/a"));
+        loseTwice(() -> measured.multi(both, this::note));
+        measured.multi(both, this::note);
+        answer(sized(15_000, 4000));
+        String printed = PrintedWhile.running(() -> answer(sized(15_000, 4000)));
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+        assertThat(printed).as("the larger part").contains("/a has 4000 children");
+    }
+
+    /** Most names are far shorter than what is assumed of those of a path that was not listed yet. */
+    @Test
+    @Tag("H191")
+    void listsThatAreReadTogether_areAddedUpAfterOneMistake() {
+        loseTwice(() -> measured.multi(READS, this::note));
+        measured.multi(READS, this::note);
+        answer(sized(0, 3000));
+        answer(sized(0, 3000));
+        assertThat(asked).last().isEqualTo("multi");
+        lose();
+        measured.multi(READS, this::note);
+        answer(sized(0, 3000));
+        answer(sized(0, 3000));
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+    }
+
+    private void listed(String name) {
+        list();
+        answer(Answer.ok(new Children(Collections.nCopies(2000, name), new Stat())));
+    }
+
+    private void findHarmless(int children) {
+        examineList(children, Code.CONNECTIONLOSS);
+    }
+
+    private void assertTooLarge(int children) {
+        examineList(children, Code.MARSHALLINGERROR);
+    }
+
+    private void examineList(int children, Code expected) {
+        list();
+        assertThat(asked).last().isEqualTo("acl");
+        answer(sized(0, children));
+        assertThat(answers).last().isEqualTo(expected);
+    }
+
     /** Each of them is asked about, until one is too large. */
     @Test
     @Tag("H75")
@@ -273,6 +394,85 @@ class MeasuredOperationsTest {
         assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
         write(raised, 7);
         assertThat(asked).hasSize(5);
+    }
+
+    /** The client prepends a chroot to each path, which is not measured. */
+    @Test
+    @Tag("H191")
+    void requestAboveHalfTheLimit_isNotSentAfterTwoLosses_forAMinute() {
+        loseTwice(() -> write(DEFAULT / 2));
+        assertRefused(DEFAULT / 2);
+        write(DEFAULT / 2 - 100);
+        assertThat(asked).as("smaller than what was lost").hasSize(3);
+        scheduler.advance(LostReads.DOUBTED_FOR.minusNanos(1));
+        assertRefused(DEFAULT / 2);
+        scheduler.advance(Duration.ofNanos(1));
+        write(DEFAULT / 2);
+        assertThat(asked).hasSize(4);
+        lose();
+        scheduler.advance(LostReads.DOUBTED_FOR.multipliedBy(2).minusNanos(1));
+        assertRefused(DEFAULT / 2);
+        scheduler.advance(Duration.ofNanos(1));
+        write(DEFAULT / 2);
+        answer(Answer.failed(Code.NONODE));
+        write(DEFAULT / 2);
+        assertThat(asked).hasSize(6);
+    }
+
+    @Test
+    @Tag("H191")
+    void smallRequests_areSentHoweverOftenTheyAreLost() {
+        loseTwice(() -> write(DEFAULT / 2 - 100));
+        loseTwice(() -> write(DEFAULT / 2 - 100));
+        assertThat(asked).hasSize(4);
+    }
+
+    /** One of them is too large, and takes the other one's connection along. */
+    @Test
+    @Tag("H191")
+    void requestThatIsAnswered_clearsOnlyWhatIsNotLarger() {
+        int size = DEFAULT / 4 * 3;
+        for (int i = 0; i < 2; i++) {
+            write(DEFAULT - 1000);
+            write(size);
+            lose(2 * i);
+            lose(2 * i + 1);
+            states.accept(State.DISCONNECTED);
+            states.accept(State.CONNECTED);
+        }
+        assertRefused(size);
+        write(size - 1);
+        assertThat(asked).hasSize(5);
+        scheduler.advance(LostReads.DOUBTED_FOR);
+        write(size);
+        answer(Answer.failed(Code.NONODE));
+        write(DEFAULT - 1000);
+        lose();
+        assertRefused(DEFAULT - 1000);
+        write(size);
+        lose();
+        write(size);
+        assertThat(asked).hasSize(9);
+    }
+
+    @Test
+    @Tag("H191")
+    void lossesThatAreFarApart_doNotCountTogether() {
+        for (int i = 0; i < 5; i++) {
+            write(DEFAULT - 1000);
+            lose();
+            scheduler.advance(LostReads.DOUBTED_FOR.multipliedBy(2).plusNanos(1));
+        }
+        write(DEFAULT - 1000);
+        assertThat(asked).hasSize(6);
+    }
+
+    private void assertRefused(int bytes) {
+        int sent = asked.size();
+        write(bytes);
+        scheduler.run();
+        assertThat(asked).hasSize(sent);
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
     }
 
     /** The server says so and then closes the connection. */
