@@ -287,6 +287,8 @@ public final class WatchRegistry {
         // What was read last; null while the watch is not set, and always for a deletion watch.
         private @Nullable Content seen;
         private boolean lost; // whether the request for the watch got no answer
+        // Whether such a request was lost since the watch was last set. Then the client's side of it may be left.
+        private boolean mayBeLeft;
         private boolean dropPlanned;
 
         Watch(Map<String, Watch> kind, String path) {
@@ -295,7 +297,14 @@ public final class WatchRegistry {
         }
 
         void dropIfIdle() {
-            if (subscribers.isEmpty() && remove() && !state.get().isFinal()) {
+            if (subscribers.isEmpty() && remove()) {
+                drop();
+            }
+        }
+
+        /** Drops the client's side of the watch. A session that has ended keeps none. */
+        private void drop() {
+            if (!state.get().isFinal()) {
                 zk.dropWatch(path, onEvent);
             }
         }
@@ -328,6 +337,7 @@ public final class WatchRegistry {
         private void onAnswer(Answer<?> answer) {
             if (answer.isOk()) {
                 isSet = true;
+                mayBeLeft = false;
                 if (answer.value() instanceof Content read) {
                     seen = read;
                     List.copyOf(subscribers).forEach(subscriber -> subscriber.onRead(path, read));
@@ -336,8 +346,11 @@ public final class WatchRegistry {
                 }
             } else if (answer.code() == Code.NONODE) {
                 end(subscriber -> subscriber.onGone(path));
+            } else if (answer.isUnsettled() && kind.get(path) != this) {
+                drop(); // it ended meanwhile, and no answer will tell the client that it was not set
             } else if (answer.isUnsettled()) {
                 lost = true;
+                mayBeLeft = true;
                 // The next connection sets the watch again, too. But a server may fail to answer and keep the
                 // connection.
                 later.accept(this::setIfLost);
@@ -395,13 +408,16 @@ public final class WatchRegistry {
 
         /** Ends a watch that no event will end, and therefore drops the client's side of it. */
         private void endUntold(Consumer<Subscriber> telling) {
-            zk.dropWatch(path, onEvent);
+            drop();
             end(telling);
         }
 
         /** Ends the watch, and notifies all subscribers of the reason. */
         private void end(Consumer<Subscriber> telling) {
             if (remove()) {
+                if (mayBeLeft) {
+                    drop();
+                }
                 // Safe without a copy: nobody can subscribe or unsubscribe any more.
                 subscribers.forEach(telling);
             }

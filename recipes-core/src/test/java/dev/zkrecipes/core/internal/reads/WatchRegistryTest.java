@@ -54,6 +54,30 @@ class WatchRegistryTest extends WatchScene {
         assertThat(registry.isEmpty()).isTrue();
     }
 
+    /** No answer will come that tells the client so. */
+    @Test
+    @Tag("H42")
+    void watchWhoseRequestWasLost_isDropped_whenTheNodeIsKnownToBeGone() {
+        operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
+        Listener listener = waiting();
+        registry.onKnownGone(PATH);
+        assertThat(listener.told).containsExactly("gone");
+        assertThat(operations.dropped()).containsExactly(NODE);
+    }
+
+    @Test
+    @Tag("H42")
+    void watchOnItsWay_isDropped_ifItsAnswerIsLostAfterTheNodeIsKnownToBeGone() {
+        operations.delayAnswerOf(Request.WATCH_DELETION, RETRY);
+        operations.loseAnswerOf(Request.WATCH_DELETION);
+        waiting();
+        registry.onKnownGone(PATH);
+        assertThat(operations.dropped()).isEmpty();
+        scheduler.advance(RETRY);
+        assertThat(operations.dropped()).containsExactly(NODE);
+        assertThat(operations.watched()).isEmpty();
+    }
+
     @Test
     void watchThatIsSet_isDropped_whenTheNodeIsKnownToBeGone() {
         Listener listener = waiting();
@@ -228,6 +252,25 @@ class WatchRegistryTest extends WatchScene {
         operations.refuse(kind.request, Code.NOAUTH);
         assertThat(subscribed(kind).told).containsExactly("refused NOAUTH");
         assertThat(registry.isEmpty()).isTrue();
+    }
+
+    /** The answer may be about the size of the node, and no answer to the lost request. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("H42")
+    void refusalAfterALoss_dropsTheWatch_unlessItWasSetMeanwhile(Kind kind) {
+        operations.refuse(kind.request, Code.THROTTLEDOP, Code.MARSHALLINGERROR, Code.THROTTLEDOP, Code.OK);
+        Listener first = subscribed(kind);
+        scheduler.advance(RETRY);
+        assertThat(first.told).containsExactly("refused MARSHALLINGERROR");
+        assertThat(operations.dropped()).containsExactly(NODE);
+
+        Listener second = subscribed(kind);
+        scheduler.advance(RETRY);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(second.told).last().isEqualTo("gone");
+        assertThat(operations.dropped()).as("an event has ended it").containsExactly(NODE);
     }
 
     @ParameterizedTest
