@@ -24,7 +24,8 @@ public enum ConnectionState {
      * The client cannot have the identity that it was given: its login failed, so there is no session, or ZooKeeper
      * refused the credentials, which has ended the session. Every lease is lost, and requests fail with
      * {@link LockAccessException}. A client that opens its own sessions logs in again after pauses of up to a minute;
-     * one without a login opens the next session when a lock is requested again.
+     * one without a login opens the next session when a lock is requested again. Requests of a client with supplied
+     * handles wait until the supplier returns another handle, and fail if their time is over before.
      */
     AUTH_FAILED,
     /** The client, or a handle that it wraps, was closed. */

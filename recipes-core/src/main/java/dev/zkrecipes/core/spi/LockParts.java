@@ -104,6 +104,7 @@ public final class LockParts {
             ForeignLock lock, List<? extends InterProcessLock> parts, LockOptions options) {
         Objects.requireNonNull(lock, "lock");
         Objects.requireNonNull(parts, "parts");
+        Objects.requireNonNull(options, "options");
         Optional<EngineClient> client = parts.stream()
                 .flatMap(part -> EngineLock.clientOf(part).stream())
                 .findFirst();

@@ -174,6 +174,7 @@ class RefusedCredentialsIT extends ServerStage {
                 client.updateConnectString(emptied.connectString());
                 full.stop();
                 Soon.await()
+                        .atMost(Duration.ofSeconds(60)) // twice the session time-out, if connections are refused slowly
                         .until(() -> printed.toString(StandardCharsets.UTF_8).contains("has ended (EXPIRED)"));
             }
         } finally {

@@ -122,6 +122,9 @@ final class Leftover {
      * list serves all such nodes.
      */
     void begin() {
+        if (state == State.GONE) {
+            return; // given up while its create was not answered
+        }
         if (node.existence() == Existence.IN_FLIGHT) {
             node.whenAnswered(this::begin);
         } else if (isToBeFound() || cleaner.hasRoom()) {
@@ -233,26 +236,29 @@ final class Leftover {
     }
 
     /**
-     * Leaves the deletion to the handle of the node's session, which the application keeps open. Returns false if that
-     * session has ended.
+     * Whether the node may stay when the client is closed, because the application keeps the handle of its session. Not
+     * if ZooKeeper has refused to delete it, which was reported.
      */
-    boolean leaveToHandle() {
-        ZooKeeper handle = node.session().zk().handle().orElse(null);
-        if (handle == null || node.session().isEnded()) {
-            return false;
-        }
-        DeletionAfterClose deletion = new DeletionAfterClose(handle);
-        switch (node.existence()) {
-            case CREATED -> deletion.delete(node.path());
-            case IN_FLIGHT, UNKNOWN, MISSING -> deletion.deleteIn(node.lockPath(), node::isOurs);
-            case ABSENT -> {
-                return false;
-            }
+    boolean outlivesClient() {
+        return refusal == null
+                && node.existence() != Existence.ABSENT
+                && !node.session().isEnded()
+                && node.session().zk().handle().isPresent();
+    }
+
+    /** Returns the handle of the node's session. Call only if there is one. */
+    ZooKeeper handle() {
+        return node.session().zk().handle().orElseThrow();
+    }
+
+    /** Leaves the deletion to the handle, unless the node has to be searched for, and tells who waits for it. */
+    void leaveToHandle() {
+        if (node.existence() == Existence.CREATED) {
+            new DeletionAfterClose(handle()).delete(node.path());
         }
         gone.completeExceptionally(new LockConnectionException("the client was closed before it was known that the"
                 + " lock node " + node.describe() + " is gone; it is deleted as soon as its ZooKeeper handle reaches a"
                 + " server, or ends with the session of that handle"));
-        return true;
     }
 
     /** Ends this leftover, although the node may still appear: the cleaner searches for it again much later. */

@@ -257,7 +257,17 @@ public final class NodeCleaner implements SessionSource.User {
      * Whoever waits for one of these deletions gets an error.
      */
     public void leaveToHandles() {
-        List<Leftover> left = all().stream().filter(Leftover::leaveToHandle).toList();
+        List<Leftover> left = all().stream().filter(Leftover::outlivesClient).toList();
+        left.forEach(Leftover::leaveToHandle);
+        left.stream()
+                .filter(leftover -> leftover.node.existence() != OwnNode.Existence.CREATED)
+                .collect(Collectors.groupingBy(leftover -> leftover.node.lockPath()))
+                .forEach((path, sought) -> new DeletionAfterClose(sought.get(0).handle())
+                        .deleteIn(
+                                path,
+                                sought.stream()
+                                        .map(leftover -> LockPath.name(leftover.node.prefix()))
+                                        .toList()));
         if (!left.isEmpty()) {
             log.warn(
                     "The client of {} is closed while {} of its nodes are not known to be gone. They are deleted as soon as"

@@ -325,7 +325,7 @@ public final class EngineLock extends OwnedLock {
         }
         awaitGone(client, closed, by);
         if (tells) {
-            Blocking.throwFailure(closed.givenBack());
+            Blocking.throwRefusal(closed.givenBack());
         }
     }
 

@@ -140,7 +140,9 @@ public final class SuppliedSessions implements SessionSource {
             return;
         }
         if (session == null && handle.getState() == ZooKeeper.States.AUTH_FAILED) {
-            onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), true);
+            // Not for good: the application may be about to replace the handle, and the server keeps the nodes of its
+            // session, which are to be deleted in the next one.
+            onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), false);
         } else if (session == null) {
             failing = false; // the application is about to replace the handle
             tell(new IllegalStateException("the handle that it returned is " + handle.getState()), false);

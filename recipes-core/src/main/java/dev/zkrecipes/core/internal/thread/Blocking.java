@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.thread;
 
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
@@ -118,10 +119,17 @@ public final class Blocking {
         return Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
     }
 
-    /** Throws the exception of the future, if it has failed by now. Does not wait. */
-    public static void throwFailure(CompletableFuture<?> future) {
+    /**
+     * Throws the exception of the future if it has failed by now with a refusal. Does not wait. That the client was
+     * closed before the outcome was known is no refusal, but the same as a wait that ends without an answer.
+     */
+    public static void throwRefusal(CompletableFuture<?> future) {
         if (future.isCompletedExceptionally()) {
-            var unused = valueOf(future);
+            try {
+                var unused = valueOf(future);
+            } catch (LockConnectionException e) {
+                return;
+            }
         }
     }
 
