@@ -91,8 +91,8 @@ public final class LockParts {
     /**
      * Creates a {@linkplain LockGroups#foreign foreign} lock that consists of other locks, some of which may be of this
      * library. Its leases report their end on the callback threads of the client of the first such lock. When the
-     * shortest time that {@link LockOptions#withHoldAtMost} allows for it or for one of the parts has elapsed, a hold is
-     * lost and released, by the timer of that client.
+     * shortest time that {@link LockOptions#withHoldAtMost} allows for it or for one of the parts has elapsed, a hold
+     * is lost and released, by the timer of that client.
      *
      * @param lock what acquires the parts
      * @param parts the parts
