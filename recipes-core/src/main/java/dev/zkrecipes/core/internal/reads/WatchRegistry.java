@@ -4,8 +4,6 @@
 package dev.zkrecipes.core.internal.reads;
 
 import com.google.common.base.Utf8;
-import com.google.common.collect.Iterators;
-import com.google.common.collect.PeekingIterator;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
@@ -13,9 +11,10 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -233,15 +232,15 @@ public final class WatchRegistry {
         nextLook = null;
         planLook();
         if (state.get() == State.CONNECTED) {
-            Iterator<Watch> set = Iterators.filter(all().toList().iterator(), watch -> watch.isSet);
-            lookAt(Iterators.peekingIterator(set));
+            lookAt(new ArrayDeque<>(all().toList()));
         }
     }
 
     /**
      * Reads the nodes in groups, one request after another. A node that is being read already is left out: its size is
-     * not known, and the answer shows what the look would show. Unanswered reads are left to the next look. */
-    private void lookAt(PeekingIterator<Watch> next) {
+     * not known, and the answer shows what the look would show. Unanswered reads are left to the next look.
+     */
+    private void lookAt(Deque<Watch> next) {
         List<Watch> looked = group(next);
         if (!looked.isEmpty()) {
             zk.multi(looked.stream().map(Watch::read).toList(), answer -> {
@@ -260,16 +259,19 @@ public final class WatchRegistry {
      * Takes the next group. Its request and the answer to it take at most half of what a packet holds, unless it is a
      * single node: the other half is for a chroot, and for data that have grown since they were read.
      */
-    private List<Watch> group(PeekingIterator<Watch> next) {
+    private List<Watch> group(Deque<Watch> next) {
         List<Watch> group = new ArrayList<>();
         int limit = PacketLimit.of(zk) / 2;
         long size = 0;
-        while (next.hasNext() && group.size() < LOOKED_AT_TOGETHER) {
-            size += next.peek().size();
-            if (size > limit && !group.isEmpty()) {
-                break;
+        for (Watch watch = next.peek(); watch != null && group.size() < LOOKED_AT_TOGETHER; watch = next.peek()) {
+            if (watch.isSet) {
+                size += watch.size();
+                if (size > limit && !group.isEmpty()) {
+                    break;
+                }
+                group.add(watch);
             }
-            group.add(next.next());
+            next.remove();
         }
         return group;
     }
