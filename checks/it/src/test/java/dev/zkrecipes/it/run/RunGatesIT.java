@@ -56,7 +56,7 @@ class RunGatesIT {
     /** On a machine with much else to do the engine is found awake in nearly all rounds: one method more. */
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(52, 305, 437, 1, 19), course("acquire"));
+        requireAtMost(new Course(54, 312, 447, 1, 19), course("acquire"));
     }
 
     @Test
@@ -66,7 +66,7 @@ class RunGatesIT {
 
     @Test
     void release_isShort() {
-        requireAtMost(new Course(31, 119, 174, 0, 0), course("release"));
+        requireAtMost(new Course(32, 123, 184, 0, 0), course("release"));
     }
 
     /**
@@ -75,7 +75,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(48, 389, 648, 1, 19), course("wait"));
+        requireAtMost(new Course(50, 412, 668, 1, 19), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {
