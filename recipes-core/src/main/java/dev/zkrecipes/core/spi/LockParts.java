@@ -110,8 +110,8 @@ public final class LockParts {
                 .findFirst();
         Preconditions.checkArgument(
                 client.isPresent() || options.holdAtMost().isEmpty(),
-                "the locks %s cannot be held at most for some time, because none of them is of a client of this library,"
-                        + " whose timer would measure it: leave out withHoldAtMost",
+                "the locks %s cannot be held at most for some time, because none of them is of a client of this"
+                        + " library, whose timer would measure it: leave out withHoldAtMost",
                 lock.path());
         LockOptions limit = Stream.concat(
                         options.holdAtMost().stream(),

@@ -119,13 +119,16 @@ public final class DeadlockLook {
                 .iterator();
     }
 
-    /** Reads so many nodes of a queue, and leaves the others for later: one long queue must not use up all reads. */
+    /**
+     * Reads up to {@code atMost} nodes of a queue, and leaves the others for later: one long queue must not use up all
+     * reads.
+     */
     private void readNodes(Queue queue, int atMost) {
-        if (!queue.nodes().hasNext() || left == 0) {
-            nextQueue();
-            return;
-        } else if (atMost == 0) {
-            unread.add(queue);
+        boolean hasNext = queue.nodes().hasNext();
+        if (!hasNext || atMost == 0 || left == 0) {
+            if (hasNext) {
+                unread.add(queue);
+            }
             nextQueue();
             return;
         }

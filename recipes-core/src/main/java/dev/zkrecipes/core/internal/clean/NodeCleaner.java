@@ -261,17 +261,17 @@ public final class NodeCleaner implements SessionSource.User {
         left.forEach(Leftover::leaveToHandle);
         left.stream()
                 .filter(leftover -> leftover.node.existence() != OwnNode.Existence.CREATED)
-                .collect(Collectors.groupingBy(leftover -> leftover.node.lockPath()))
-                .forEach((path, sought) -> new DeletionAfterClose(sought.get(0).handle())
+                .collect(Collectors.groupingBy(leftover -> Map.entry(leftover.handle(), leftover.node.lockPath())))
+                .forEach((where, sought) -> new DeletionAfterClose(where.getKey())
                         .deleteIn(
-                                path,
+                                where.getValue(),
                                 sought.stream()
                                         .map(leftover -> LockPath.name(leftover.node.prefix()))
                                         .toList()));
         if (!left.isEmpty()) {
             log.warn(
-                    "The client of {} is closed while {} of its nodes are not known to be gone. They are deleted as soon as"
-                            + " its ZooKeeper handle reaches a server, or end with the session of that handle.",
+                    "The client of {} is closed while {} of its nodes are not known to be gone. They are deleted as soon"
+                            + " as its ZooKeeper handle reaches a server, or end with the session of that handle.",
                     left.get(0).node.describe(),
                     left.size());
         }

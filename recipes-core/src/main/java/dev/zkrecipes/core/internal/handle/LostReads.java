@@ -201,9 +201,9 @@ final class LostReads {
         if (losses != null && !losses.isReported) {
             losses.isReported = true;
             log.warn(
-                    "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it fail"
-                            + " from now on. Remove what does not belong there, or raise jute.maxbuffer on all servers and"
-                            + " clients.",
+                    "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it"
+                            + " fail from now on. Remove what does not belong there, or raise jute.maxbuffer on all"
+                            + " servers and clients.",
                     Printable.of(part.path()),
                     part.isList()
                             ? large.stat.getNumChildren() + " children"

@@ -188,6 +188,7 @@ class DeadlockLookTest extends AcquireFixture {
     void longQueue_hidesNeitherTheRequestItself_norOtherQueues(int between) {
         Stream.iterate(1, i -> i <= between, i -> i + 1)
                 .forEach(i -> operations.add("0".repeat(32) + String.format("-lock-%010d", 1000 + i)));
+        operations.count(2000); // so that the request stands behind them
         waiting = queueing();
         everyNodeHolds(LockPath.child(PATH, HOLDER), "/others/a/lock-0000000000");
         operations.requests();
