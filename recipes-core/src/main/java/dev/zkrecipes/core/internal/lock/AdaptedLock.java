@@ -211,7 +211,7 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     @Override
-    void confirm(Hold closed, boolean tells, Deadline by) {
+    void confirm(Hold closed, boolean tells, @Nullable Deadline by) {
         if (!group.options().releasesInBackground()) {
             awaitGone(Objects.requireNonNull(worksOn), closed, by);
         }

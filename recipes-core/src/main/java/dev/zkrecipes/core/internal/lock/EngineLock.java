@@ -315,11 +315,11 @@ public final class EngineLock extends OwnedLock {
      */
     @Override
     public void confirm(Hold closed, boolean tells) {
-        confirm(closed, tells, client.requestDeadline());
+        confirm(closed, tells, null);
     }
 
     @Override
-    void confirm(Hold closed, boolean tells, Deadline by) {
+    void confirm(Hold closed, boolean tells, @Nullable Deadline by) {
         if (group.options().releasesInBackground()) {
             return;
         }

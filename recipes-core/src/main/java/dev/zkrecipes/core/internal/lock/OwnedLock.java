@@ -144,9 +144,9 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     /**
      * Confirms as {@link #confirm(Hold, boolean)} does the close of a hold that was closed without waiting, but waits
-     * until {@code by} at most. Only for a lock that works on a client.
+     * until {@code by} at most; null for the request time-out from now on. Only for a lock that works on a client.
      */
-    abstract void confirm(Hold closed, boolean tells, Deadline by);
+    abstract void confirm(Hold closed, boolean tells, @Nullable Deadline by);
 
     // ---- Acquiring.
 
@@ -321,12 +321,13 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
 
     /**
      * Waits until everything that was released with the closed hold is gone, but only while the client is connected,
-     * and until {@code by} at most.
+     * and until {@code by} at most; null for the request time-out from now on, which is computed only if there is
+     * something to wait for: usually a re-entrant hold is closed.
      */
-    static void awaitGone(EngineClient client, Hold closed, Deadline by) {
+    static void awaitGone(EngineClient client, Hold closed, @Nullable Deadline by) {
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
-            client.connection().awaitWhileConnected(givenBack, by);
+            client.connection().awaitWhileConnected(givenBack, by == null ? client.requestDeadline() : by);
         }
     }
 
