@@ -59,6 +59,8 @@ class LostDataIT {
 
     private CompletableFuture<Lease> waiting;
 
+    private InterProcessMutex known;
+
     private ZooKeeper wrapped;
     private ZooKeeperClient overWrapped;
     private CompletableFuture<Lease> waitingOnWrapped;
@@ -99,6 +101,11 @@ class LostDataIT {
         held = Soon.get(new InterProcessMutex(holding, "/held").acquireAsync());
         waiting = new InterProcessMutex(client(), "/held").acquireAsync();
 
+        known = new InterProcessMutex(client(), "/known");
+        for (int use = 0; use < 3; use++) {
+            known.acquire().close(); // from the next one on, a free lock is a create without a list
+        }
+
         wrapped = handle();
         overWrapped = opened(ZooKeeperClient.wrap(wrapped));
         waitingOnWrapped = new InterProcessMutex(overWrapped, "/held").acquireAsync();
@@ -136,6 +143,22 @@ class LostDataIT {
         Lease lease = Soon.get(new InterProcessMutex(idle, "/idle").acquireAsync());
         assertThat(lease.fencingToken()).isLessThan(earlierToken);
         Soon.get(lease.closeAsync());
+    }
+
+    /** What the client knew of the queue would fit: the next number is the one that it expects. */
+    @Test
+    @Tag("H155")
+    void queueThatWasKnown_isListedAnew_thoughTheNumbersMeet() throws Exception {
+        server.createNode("/known", new byte[0]);
+        server.createNode("/known/one", new byte[0]);
+        server.createNode("/known/two", new byte[0]);
+        String first = "/known/lock-0000000002";
+        server.createNode(first, new byte[0]);
+        CompletableFuture<Lease> behind = known.acquireAsync();
+        await().until(() -> server.childWatchers(first).size() == 1);
+        assertThat(behind).isNotDone();
+        server.deleteNode(first);
+        Soon.get(Soon.get(behind).closeAsync());
     }
 
     @Test
