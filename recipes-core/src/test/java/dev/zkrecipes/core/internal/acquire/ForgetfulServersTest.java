@@ -7,11 +7,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.PrintedWhile;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
 import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +49,15 @@ class ForgetfulServersTest extends AcquireFixture {
                 .containsOnlyOnce("The ZooKeeper servers know less than this client has seen")
                 .contains("lost or restored", "Fencing tokens begin below the old ones", "docs/operations.md");
         assertThat(printedByACycle(paths)).isEmpty();
+    }
+
+    @Test
+    void lowerTransactionIds_areToldWithANewPath() {
+        operations.count(100);
+        assertThat(printedByACycle(1)).isEmpty();
+        operations.count(5);
+        operations.refuse(Request.CREATE, Code.NONODE);
+        assertThat(printedByACycle(1)).contains("The ZooKeeper servers know less than this client has seen");
     }
 
     /** Answers of two sessions may come in another order than their transactions. */

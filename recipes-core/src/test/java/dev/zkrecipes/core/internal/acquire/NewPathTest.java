@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
@@ -12,6 +13,7 @@ import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.SessionNodes;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -241,6 +243,20 @@ class NewPathTest extends AcquireFixture {
                 .filteredOn(Request.MULTI::equals)
                 .as("the last one releases")
                 .hasSize(5);
+    }
+
+    @Test
+    void likelyMissingPath_needsRoomInTheSession() {
+        HeldNode held = assertGranted(launchedAt("/other/lock", Mode.QUEUE));
+        expectMissingPaths();
+        SessionNodes nodes = held.session().nodes();
+        nodes.add("others", nodes.packetLimit());
+        assertThat(launchedAt("/orders/3", Mode.QUEUE).outcome())
+                .isCompletedExceptionally()
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(LockLimitException.class);
+        assertThat(operations.requests()).isEmpty();
     }
 
     @Test
