@@ -216,7 +216,7 @@ public final class LockOptions {
      * Everybody who may read the nodes can read it. For several locks as one, each node has the label of its member's
      * options, otherwise that of the multi-lock's options.
      *
-     * @param label 1 to 200 characters, none of them a control character
+     * @param label 1 to 200 printable characters, not just blanks
      * @throws IllegalArgumentException if {@code label} is not of this form
      */
     public LockOptions withOwnerLabel(String label) {

@@ -29,9 +29,10 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and {@link #handles};
- * everything else has a default. Every value is checked when it is set: null is refused with a
- * {@link NullPointerException}, any other bad value with an {@link IllegalArgumentException}. Not thread-safe.
+ * Builds a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and {@link #handles}; a
+ * second one is refused with an {@link IllegalStateException}. Everything else has a default. Every value is checked
+ * when it is set: null is refused with a {@link NullPointerException}, any other bad value with an
+ * {@link IllegalArgumentException}. Not thread-safe.
  */
 public final class ZooKeeperClientBuilder {
     private @Nullable HandleKind handles;
@@ -225,7 +226,7 @@ public final class ZooKeeperClientBuilder {
      * Sets what others see as the owner of this client's nodes. Default: process id and host name. Every client that
      * may read the lock nodes can see it.
      *
-     * @param label 1 to 200 characters, no control characters
+     * @param label 1 to 200 printable characters, not just blanks
      * @return this builder
      */
     public ZooKeeperClientBuilder ownerLabel(String label) {

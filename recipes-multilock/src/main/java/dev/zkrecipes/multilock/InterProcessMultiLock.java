@@ -33,7 +33,8 @@ import java.util.Set;
  * }</pre>
  *
  * <p><b>Members.</b> Mutexes, given by their paths, or any locks: mutexes, read or write locks, permits of a semaphore,
- * locks with a driver of your own, and locks of other libraries. For a lock of another library, write a
+ * locks with a driver of your own, and locks of other libraries. Of one client there may be up to 500 members, with
+ * paths of up to 100,000 characters in all. For a lock of another library, write a
  * {@link dev.zkrecipes.core.spi.ForeignLock} and make a member of it with {@link LockGroups#foreign}. Adapters for
  * Curator's locks are in {@code recipes-curator}.
  *

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Instances are thread-safe. While the server is stopped, all methods throw {@link IllegalStateException}, except
  * for {@link #connectString()}, {@link #port()}, {@link #isRunning()}, {@link #requests()}, {@link #eventsSent()},
- * {@link #stop()} and {@link #restart()}.
+ * {@link #stop()}, {@link #restart()} and {@link #close()}.
  */
 public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable {
     private final ServerSettings settings;

@@ -19,8 +19,9 @@ import java.util.Optional;
  * locks of a path.
  *
  * <p>What only this request asks for, such as a number of permits, belongs in the {@linkplain #nodeName() name} of its
- * nodes, and two requests with different names are never mistaken for each other. Leave it out of {@code equals}: the
- * engine sorts a queue once for all equal drivers, and once more for each driver that equals no other.
+ * nodes, and two requests with different names are never mistaken for each other. So {@code equals} need not compare
+ * it. If many requests wait on one path, leave it out: the engine sorts a queue once for all equal drivers, and once
+ * more for each driver that equals no other.
  *
  * <p>A driver never sees the nodes behind the one it decides on, so a later arrival can never take a granted lock away.
  * Orders that depend on later arrivals (priorities, unfair locks) cannot be written as a driver.

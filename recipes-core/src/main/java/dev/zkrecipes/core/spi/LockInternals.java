@@ -95,9 +95,9 @@ public final class LockInternals {
     }
 
     /**
-     * Creates a lock that is held by the instance: it is not re-entrant, and any thread may release it. A thread that
-     * holds the path through a {@linkplain #threadOwned thread-owned} lock is refused with
-     * {@link dev.zkrecipes.core.LockRefusedException}.
+     * Creates a lock that is held by the instance: it is not re-entrant, and any thread may release it. If a thread
+     * that holds the path through a {@linkplain #threadOwned thread-owned} lock would wait, it is refused with
+     * {@link dev.zkrecipes.core.LockRefusedException}; its {@link InterProcessLock#tryAcquire()} finds the lock busy.
      *
      * @return a new lock with holds of its own
      */

@@ -30,10 +30,10 @@ import java.util.UUID;
  * Turns a value, such as an order's id, into a name in a lock's path. Every process derives the same name from the same
  * value, whatever its time zone and locale: otherwise one key would have two locks.
  *
- * <p>Accepted values are text, characters, integral numbers, booleans, UUIDs, enums by {@link Enum#name()}, and values
- * of {@code java.time} by their ISO text; a moment with a zone or an offset by its text in UTC. Everything else is
- * refused: 1.0 and 1.00, dates in a time zone, arrays, sets and classes may have another text in another process.
- * Values of different types with the same text, such as 7 and "7", have the same name.
+ * <p>Accepted values are text, characters, integral numbers, booleans, UUIDs, enums by {@link Enum#name()}, and dates,
+ * times and durations of {@code java.time} by their ISO text; a moment with a zone or an offset by its text in UTC.
+ * Everything else is refused: 1.0 and 1.00, a {@code java.util.Date}, arrays, sets and classes may have another text in
+ * another process. Values of different types with the same text, such as 7 and "7", have the same name.
  */
 public final class LockNames {
     private static final List<Class<?>> ACCEPTED = List.of(

@@ -36,7 +36,7 @@ public final class OwnerLabel {
                 !label.isBlank()
                         && label.length() <= LONGEST
                         && label.codePoints().allMatch(Printable::isPlain),
-                "owner label \"%s\" must have 1 to %s characters and no control characters",
+                "owner label \"%s\" must have 1 to %s characters, all printable and not just blanks",
                 Printable.of(label),
                 LONGEST);
         return label;
