@@ -64,8 +64,8 @@ public interface LockObserver {
      * @param path the path of the lock; those of a multi-lock, with commas in between
      * @param name what the application calls the lock, see {@link LockOptions#withName(String)}; empty if it has no
      *     name
-     * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, with commas in
-     *     between
+     * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, each once, with
+     *     commas in between
      */
     record Request(String path, Optional<String> name, String kind) {
         /**
@@ -84,7 +84,7 @@ public interface LockObserver {
         /**
          * Returns the kind as a word, for people and meters: {@code mutex}, {@code read}, {@code write},
          * {@code permits}, {@code leadership}. For another recipe it is the kind without the separator at its end; for
-         * a multi-lock, the words of its members, separated by commas.
+         * a multi-lock, the words of its members, each once, separated by commas.
          *
          * @return the word
          */
