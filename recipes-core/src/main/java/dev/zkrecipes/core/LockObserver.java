@@ -64,8 +64,8 @@ public interface LockObserver {
      * @param path the path of the lock; those of a multi-lock, with commas in between
      * @param name what the application calls the lock, see {@link LockOptions#withName(String)}; empty if it has no
      *     name
-     * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, each once, with
-     *     commas in between
+     * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, each once,
+     *     with commas in between
      */
     record Request(String path, Optional<String> name, String kind) {
         /**
