@@ -7,6 +7,7 @@ import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.Watcher;
@@ -143,6 +145,28 @@ class WrappedHandleIT extends ServerStage {
         EngineClient.of(client).endBecauseOf(new IllegalStateException("made up"));
         await().until(() -> server.ephemerals(handle.getSessionId()).isEmpty());
         assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+    }
+
+    /** The event thread of the handle is the application's, too. While it is kept busy, no answer is delivered. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("H205")
+    void handleThatIsGivenUpAndLivesOn_keepsNoNode(boolean isWrapped) throws Exception {
+        ZooKeeper handle = opened(new ZooKeeper(server.connectString(), 4_000, event -> {}));
+        await().until(() -> handle.getState() == ZooKeeper.States.CONNECTED);
+        ZooKeeperClient client = opened(isWrapped ? ZooKeeperClient.wrap(handle) : ZooKeeperClient.over(() -> handle));
+        InterProcessLock mutex = new InterProcessMutex(client, path);
+        Lease lease = mutex.acquire();
+        CompletableFuture<Lease> waiting = mutex.acquireAsync();
+        awaitNodes(2);
+        CountDownLatch busy = new CountDownLatch(1);
+        handle.exists("/", false, (rc, asked, context, stat) -> Uninterruptibles.awaitUninterruptibly(busy), null);
+        await().until(waiting::isCompletedExceptionally);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        busy.countDown();
+        await().until(() -> server.children(path).isEmpty());
+        assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+        lease.close();
     }
 
     @Test

@@ -236,14 +236,18 @@ final class Leftover {
     }
 
     /**
-     * Whether the node may stay when the client is closed, because the application keeps the handle of its session. Not
-     * if ZooKeeper has refused to delete it, which was reported.
+     * Whether the node may stay although this client no longer deletes it, because the application keeps the handle of
+     * its session. Not if ZooKeeper has refused to delete it, which was reported. The handle may be alive although the
+     * session has ended for this client: no answer came for long, or the client's identity was refused for a while.
      */
-    boolean outlivesClient() {
+    boolean staysWithItsHandle() {
         return refusal == null
                 && node.existence() != Existence.ABSENT
-                && !node.session().isEnded()
-                && node.session().zk().handle().isPresent();
+                && node.session()
+                        .zk()
+                        .handle()
+                        .filter(handle -> handle.getState().isAlive())
+                        .isPresent();
     }
 
     /** Returns the handle of the node's session. Call only if there is one. */
@@ -251,14 +255,17 @@ final class Leftover {
         return node.session().zk().handle().orElseThrow();
     }
 
-    /** Leaves the deletion to the handle, unless the node has to be searched for, and tells who waits for it. */
-    void leaveToHandle() {
+    /**
+     * Leaves the deletion to the handle, unless the node has to be searched for, and tells who waits for it.
+     * {@code why} says what has ended.
+     */
+    void leaveToHandle(String why) {
         if (node.existence() == Existence.CREATED) {
             new DeletionAfterClose(handle()).delete(node.path());
         }
-        gone.completeExceptionally(new LockConnectionException("the client was closed before it was known that the"
-                + " lock node " + node.describe() + " is gone; it is deleted as soon as its ZooKeeper handle reaches a"
-                + " server, or ends with the session of that handle"));
+        gone.completeExceptionally(new LockConnectionException(why + " before it was known that the lock node "
+                + node.describe() + " is gone; it is deleted as soon as its ZooKeeper handle reaches a server, or ends"
+                + " with the session of that handle"));
     }
 
     /** Ends this leftover, although the node may still appear: the cleaner searches for it again much later. */

@@ -257,8 +257,13 @@ public final class NodeCleaner implements SessionSource.User {
      * Whoever waits for one of these deletions gets an error.
      */
     public void leaveToHandles() {
-        List<Leftover> left = all().stream().filter(Leftover::outlivesClient).toList();
-        left.forEach(Leftover::leaveToHandle);
+        leaveToHandles(all(), "the client was closed");
+    }
+
+    /** Hands over those of these deletions whose nodes may stay otherwise. {@code why} says what has ended. */
+    private void leaveToHandles(List<Leftover> all, String why) {
+        List<Leftover> left = all.stream().filter(Leftover::staysWithItsHandle).toList();
+        left.forEach(leftover -> leftover.leaveToHandle(why));
         left.stream()
                 .filter(leftover -> leftover.node.existence() != OwnNode.Existence.CREATED)
                 .collect(Collectors.groupingBy(leftover -> Map.entry(leftover.handle(), leftover.node.lockPath())))
@@ -270,9 +275,10 @@ public final class NodeCleaner implements SessionSource.User {
                                         .toList()));
         if (!left.isEmpty()) {
             log.warn(
-                    "The client of {} is closed while {} of its nodes are not known to be gone. They are deleted as soon"
-                            + " as its ZooKeeper handle reaches a server, or end with the session of that handle.",
+                    "At the lock node {}: {} before it was known that {} of its nodes are gone. They are deleted as soon as"
+                            + " the ZooKeeper handle reaches a server, or end with the session of that handle.",
                     left.get(0).node.describe(),
+                    why,
                     left.size());
         }
     }
@@ -365,14 +371,18 @@ public final class NodeCleaner implements SessionSource.User {
 
     /**
      * Called when no session is left in which to delete nodes. The server deletes each node when it ends the node's
-     * session.
+     * session. The application may keep that session, so the deletions are left to its handle.
      */
     @Override
     public void unavailable(LockException why) {
         seeking = false;
-        all().stream()
+        List<Leftover> left = all().stream()
                 .filter(leftover -> leftover.node.session().isEnded() && !leftover.isUnderWay())
-                .forEach(Leftover::finish);
+                .toList();
+        if (sessions.usesForeignHandles()) {
+            leaveToHandles(left, "the session of the client has ended");
+        }
+        left.forEach(Leftover::finish);
     }
 
     // ---- After an answer.

@@ -78,6 +78,11 @@ public final class SuppliedSessions implements SessionSource {
     }
 
     @Override
+    public boolean usesForeignHandles() {
+        return true;
+    }
+
+    @Override
     public void start() {
         ask();
     }

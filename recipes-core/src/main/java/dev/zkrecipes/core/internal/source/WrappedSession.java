@@ -23,6 +23,11 @@ public final class WrappedSession implements SessionSource {
     }
 
     @Override
+    public boolean usesForeignHandles() {
+        return true;
+    }
+
+    @Override
     public void start() {
         session = factory.get();
     }
