@@ -109,6 +109,29 @@ class SuppliedHandlesIT extends ServerStage {
         lost.close();
     }
 
+    /** As when the application goes over to a handle with new credentials, and servers refuse the old ones later. */
+    @Test
+    @Tag("H89")
+    void refusedCredentialsOfAFormerHandle_leaveTheStateAlone() throws Exception {
+        ZooKeeper first = opened(handle());
+        ZooKeeper second = opened(handle());
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
+        ZooKeeperClient client = opened(ZooKeeperClient.over(current::get));
+        Lease held = Soon.get(new InterProcessMutex(client, path).acquireAsync());
+        current.set(second);
+        use(client, path + "-another");
+        assertThat(client.zooKeeper()).containsSame(second);
+        List<ConnectionState> told = new CopyOnWriteArrayList<>();
+        client.addConnectionListener(told::add);
+        first.addAuthInfo("no-such-scheme", new byte[0]);
+        await().until(() -> held.state() == LeaseState.LOST);
+        use(client, path + "-another");
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        assertThat(client.connectionTrouble()).isEmpty();
+        assertThat(told).isEmpty();
+        held.close();
+    }
+
     @Test
     void firstTryOnAConnectedHandle_isNotRefused() throws Exception {
         ZooKeeper first = opened(handle());

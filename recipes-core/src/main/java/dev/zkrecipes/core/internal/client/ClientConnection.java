@@ -92,6 +92,11 @@ public final class ClientConnection {
         }
     }
 
+    /** Whether this session is the one in use. */
+    boolean isUsed(Session session) {
+        return session == used;
+    }
+
     /** Called when the state of a session has changed. Only the session in use counts. */
     void onState(Session session, State state) {
         if (session == used) {

@@ -201,7 +201,8 @@ final class ClientSessions {
 
     /**
      * Logs how a session ended. While the client is being closed, the end is expected, and there is no warning. A
-     * refusal of the credentials is logged as an obstacle, and so at most once a minute.
+     * refusal of the credentials is logged as an obstacle, and so at most once a minute. It is no obstacle to requests
+     * if they get the session of another handle by now.
      */
     private void logEnd(Session session, State state) {
         LockLog.sessionEnds(session.zk().sessionId(), state);
@@ -209,7 +210,7 @@ final class ClientSessions {
             return;
         }
         String id = Long.toHexString(session.zk().sessionId());
-        if (state == State.AUTH_FAILED) {
+        if (state == State.AUTH_FAILED && connection.isUsed(session)) {
             connection.onObstacle(Obstacle.REFUSED);
         } else {
             log.warn(
