@@ -105,7 +105,9 @@ public final class Session {
         this.reports = isNew ? new SessionReports(now) : SessionReports.ofUnknown(now);
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = new MeasuredOperations(handles, scheduler, containers, this::become);
-        this.pauses = new PauseDetector(scheduler, timeout, () -> {
+        // A handle of the application's may have had a session before, although it is not connected now.
+        Duration granted = operations.sessionTimeout();
+        this.pauses = new PauseDetector(scheduler, granted.isZero() ? timeout : granted, () -> {
             operations.beat(state);
             onBeat.run();
         });

@@ -233,4 +233,15 @@ class SilenceTest {
         pass(2);
         assertThat(session.state()).isEqualTo(State.EXPIRED);
     }
+
+    /** As with a handle of the application's that was connected before, but is not now. */
+    @Test
+    @Tag("H206")
+    void session_isNotGivenUpBeforeTheTimeoutThatItWasGrantedBefore() {
+        Session session = session(TIMEOUT.dividedBy(10));
+        become(State.DISCONNECTED);
+        pass(1);
+        assertThat(session.state()).isEqualTo(State.DISCONNECTED);
+        verify(handle, never()).close();
+    }
 }
