@@ -32,6 +32,12 @@ public final class KeepAlive {
     /** Keeps a check far below ZooKeeper's packet limit of 1 MiB, even if each character takes several bytes. */
     private static final int PATH_CHARACTERS_PER_CHECK = 100_000;
 
+    /** Of a lower limit, a check takes this part: the rest is for such characters, and for a chroot. */
+    private static final int PART_OF_A_PACKET = 8;
+
+    /** An upper bound of the bytes that one check takes in a request besides its path. */
+    private static final int AROUND = 20;
+
     /** A held node, which is checked until its hold ends. */
     public interface CheckedNode {
         String nodePath();
@@ -195,16 +201,18 @@ public final class KeepAlive {
     }
 
     /** Splits the nodes into parts that fit one request each. */
-    private static List<List<CheckedNode>> parts(List<CheckedNode> nodes) {
+    private List<List<CheckedNode>> parts(List<CheckedNode> nodes) {
+        int roomOfAPart = Math.min(PATH_CHARACTERS_PER_CHECK, session.nodes().packetLimit() / PART_OF_A_PACKET);
         List<List<CheckedNode>> parts = new ArrayList<>();
         int room = 0;
         for (CheckedNode node : nodes) {
-            if (parts.isEmpty() || node.nodePath().length() > room) {
+            int size = AROUND + node.nodePath().length();
+            if (parts.isEmpty() || size > room) {
                 parts.add(new ArrayList<>());
-                room = PATH_CHARACTERS_PER_CHECK;
+                room = roomOfAPart;
             }
             parts.get(parts.size() - 1).add(node);
-            room -= node.nodePath().length();
+            room -= size;
         }
         return parts;
     }

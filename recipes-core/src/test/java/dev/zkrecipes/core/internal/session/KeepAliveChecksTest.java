@@ -4,13 +4,21 @@
 package dev.zkrecipes.core.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.spy;
+import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.reads.WatchScene;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -66,9 +74,13 @@ class KeepAliveChecksTest {
 
     /** A node below a path of this length, which is there. */
     private Node held(int length, String name) {
+        return held(keepAlive, length, name);
+    }
+
+    private Node held(KeepAlive checks, int length, String name) {
         scene.operations.add(name);
         Node node = new Node("/" + "x".repeat(length) + "/" + name, scene.scheduler.nanoTime());
-        keepAlive.add(node);
+        checks.add(node);
         return node;
     }
 
@@ -80,6 +92,34 @@ class KeepAliveChecksTest {
         scene.operations.requests();
         scene.scheduler.advance(period);
         assertThat(scene.operations.requests()).containsExactly(Request.MULTI, Request.MULTI, Request.MULTI);
+    }
+
+    /** Otherwise no check would be sent, and all holds of the session would be lost after its time-out. */
+    @Test
+    @Tag("H207")
+    void manyNodesOfAClientWithSmallPackets_areCheckedInParts() {
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKClientConfig.JUTE_MAXBUFFER, "10000");
+        ZooKeeper handle = mock(ZooKeeper.class);
+        when(handle.getClientConfig()).thenReturn(config);
+        ScriptedOperations operations = spy(scene.operations);
+        when(operations.handle()).thenReturn(Optional.of(handle));
+        Session session = new Session(
+                states -> operations,
+                scene.scheduler,
+                new Containers(false, scene.scheduler),
+                operations.sessionTimeout(),
+                period,
+                true,
+                (ended, state) -> {});
+        session.begin();
+        session.check(List.of("/"), answer -> {});
+        List<Node> all = IntStream.range(100, 400)
+                .mapToObj(i -> held(session.keepAlive(), 10, "lock-0000000" + i))
+                .toList();
+        scene.scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertThat(all).allSatisfy(node -> assertThat(node.told).isEmpty());
+        assertThat(session.isProven()).isTrue();
     }
 
     @Test
