@@ -133,6 +133,23 @@ class SuppliedHandlesIT extends ServerStage {
     }
 
     @Test
+    @Tag("H208")
+    void requestThatWaitsOnAHandleWhoseCredentialsAreRefused_queuesOnTheNextOne() throws Exception {
+        ZooKeeper first = opened(handle());
+        ZooKeeper second = opened(handle());
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
+        ZooKeeperClient client = opened(ZooKeeperClient.over(current::get));
+        Lease rival = Soon.get(new InterProcessMutex(client(), path).acquireAsync());
+        CompletableFuture<Lease> waiting = new InterProcessMutex(client, path).acquireAsync();
+        awaitNodes(2);
+        current.set(second);
+        first.addAuthInfo("no-such-scheme", new byte[0]);
+        await().until(() -> server.ephemerals(second.getSessionId()).size() == 1 || waiting.isDone());
+        rival.close();
+        Soon.get(Soon.get(waiting).closeAsync());
+    }
+
+    @Test
     void firstTryOnAConnectedHandle_isNotRefused() throws Exception {
         ZooKeeper first = opened(handle());
         ZooKeeper second = opened(handle());

@@ -139,22 +139,23 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
 
     /**
      * Handles the end of the session, which has deleted the nodes and with them the place in the queue. Seeks another
-     * session, or fails the request if it is a try, if the credentials were refused, or if the queue-loss policy says
-     * so.
+     * session, or fails the request if it is a try or if the queue-loss policy says so. If the credentials were
+     * refused, the source of the sessions decides whether another session may have better ones.
      */
     @Override
     protected void onSessionEnded(State how) {
         boolean hadPlace = creation != null && creation.hasNode();
         leave();
-        if (how == State.AUTH_FAILED) {
+        boolean seeks = mode == Mode.QUEUE && !(hadPlace && group.options().queueLossPolicy() == QueueLossPolicy.FAIL);
+        if (seeks) {
+            seek();
+        } else if (how == State.AUTH_FAILED) {
             fail(ZooKeeperErrors.credentialsRefused("the lock " + group.path() + " cannot be acquired"));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("the ZooKeeper session ended (" + how + ") while trying for the lock "
                     + group.path() + "; try again"));
-        } else if (hadPlace && group.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
-            fail(placeLost("the ZooKeeper session has ended (" + how + ")"));
         } else {
-            seek();
+            fail(placeLost("the ZooKeeper session has ended (" + how + ")"));
         }
     }
 
