@@ -163,8 +163,11 @@ public final class ClientConnection {
     void report(ConnectionState next) {
         if (state != next && state != ConnectionState.CLOSED) {
             state = next;
-            listeners.forEach(
-                    told -> told.inOrder().execute(() -> told.listener().accept(next)));
+            listeners.forEach(told -> told.inOrder().execute(() -> {
+                if (listeners.contains(told)) { // it may have been removed before its turn came
+                    told.listener().accept(next);
+                }
+            }));
         }
     }
 

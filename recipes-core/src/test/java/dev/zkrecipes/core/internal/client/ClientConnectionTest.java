@@ -27,6 +27,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.zookeeper.ZooDefs;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -164,5 +165,23 @@ class ClientConnectionTest {
         connection.removeListener(listener);
         connection.report(ConnectionState.SUSPENDED);
         assertThat(heard).hasSize(1);
+    }
+
+    /** The executor may be late, or an earlier call may still be under way. */
+    @Test
+    @Tag("H209")
+    void removedListener_isNotCalledAnyMore() {
+        List<Runnable> later = new ArrayList<>();
+        connection = new ClientConnection(
+                new HandleKind.Opened("127.0.0.1:1"),
+                SETTINGS,
+                scheduler,
+                Callbacks.on(later::add, null, scheduler),
+                () -> false);
+        connection.addListener(listener);
+        connection.report(ConnectionState.CONNECTED);
+        connection.removeListener(listener);
+        later.forEach(Runnable::run);
+        assertThat(heard).isEmpty();
     }
 }
