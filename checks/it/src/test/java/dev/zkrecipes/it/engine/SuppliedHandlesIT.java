@@ -15,6 +15,7 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client on handles that a supplier replaces. */
 class SuppliedHandlesIT extends ServerStage {
+    private static final Duration WAIT = Duration.ofSeconds(60);
     private static final int SESSION_MILLIS = (int) TestClients.LONG_SESSION.toMillis();
 
     private ZooKeeper handle() throws IOException, InterruptedException {
@@ -147,6 +149,38 @@ class SuppliedHandlesIT extends ServerStage {
         await().until(() -> server.ephemerals(second.getSessionId()).size() == 1 || waiting.isDone());
         rival.close();
         Soon.get(Soon.get(waiting).closeAsync());
+    }
+
+    /** The lease is one of a former handle. What counts is the connection of that handle, not of the one in use. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("H86")
+    void close_waitsForTheConnectionOfItsOwnHandle(boolean isOfLostOne) throws Exception {
+        FaultProxy proxy = proxy();
+        ZooKeeper lost = opened(new ZooKeeper(proxy.connectString(), SESSION_MILLIS, event -> {}));
+        await().until(() -> lost.getState() == ZooKeeper.States.CONNECTED);
+        ZooKeeper kept = opened(handle());
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(isOfLostOne ? lost : kept);
+        ZooKeeperClient client = opened(ZooKeeperClient.builder()
+                .handles(current::get)
+                .requestTimeout(WAIT)
+                .build());
+        Lease held = new InterProcessMutex(client, path).acquire();
+        current.set(isOfLostOne ? kept : lost);
+        use(client, path + "-another");
+        assertThat(client.zooKeeper()).containsSame(current.get());
+        proxy.refuse();
+        await().until(() -> isOfLostOne
+                ? held.state() == LeaseState.SUSPENDED
+                : client.connectionState() == ConnectionState.SUSPENDED);
+        long begin = System.nanoTime();
+        held.close();
+        if (isOfLostOne) {
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(WAIT);
+        } else {
+            assertThat(server.children(path)).isEmpty();
+        }
+        proxy.accept();
     }
 
     @Test

@@ -101,6 +101,8 @@ public final class ClientConnection {
     void onState(Session session, State state) {
         if (session == used) {
             tellState(session, state);
+        } else if (state != State.CONNECTED) {
+            tellWaits(); // leases of a former handle of the application's may be on their way back
         }
     }
 
@@ -150,13 +152,18 @@ public final class ClientConnection {
         if (next != State.CONNECTING) {
             trouble.onDisconnected();
         }
-        untilDisconnected.forEach(wait -> wait.complete(null));
+        tellWaits();
         if (connected.isDone() && !closing.getAsBoolean()) {
             connected = new CompletableFuture<>();
         }
         if (next.isFinal() && kind instanceof HandleKind.Wrapped) { // no other handle follows
             endWaits();
         }
+    }
+
+    /** Has the waits that are useless without a connection look whether they still have one. */
+    private void tellWaits() {
+        untilDisconnected.forEach(wait -> wait.complete(null));
     }
 
     /** Notifies every listener of a change, once and in order. Nothing is reported after CLOSED. */
@@ -274,22 +281,37 @@ public final class ClientConnection {
      * no answer can come without one. Interruptions do not end the wait, and the thread keeps its flag.
      */
     public void awaitWhileConnected(CompletableFuture<Void> future) {
-        awaitWhileConnected(future, Deadline.after(requestTimeout(), scheduler));
+        awaitWhile(this::isConnected, future, Deadline.after(requestTimeout(), scheduler));
     }
 
-    /** Waits as {@link #awaitWhileConnected(CompletableFuture)} does, but until the deadline. */
+    /** Whether the session in use has a connection. */
+    public boolean isConnected() {
+        return state == ConnectionState.CONNECTED;
+    }
+
+    /**
+     * Waits as {@link #awaitWhileConnected(CompletableFuture)} does, but until the deadline, and while
+     * {@code hasConnection} says so: the answer may come on the connection of another session than the one in use.
+     */
     @SuppressWarnings("CollectionUndefinedEquality") // each is equal to itself only
-    public void awaitWhileConnected(CompletableFuture<Void> future, Deadline by) {
-        CompletableFuture<Void> over = new CompletableFuture<>();
-        untilDisconnected.add(over);
-        try {
-            // Checked after the wait is registered: a disconnect first changes the state and then ends the waits.
-            if (state == ConnectionState.CONNECTED) {
-                Completion.on(future, (nothing, failure) -> over.complete(null));
-                Blocking.awaitQuietly(over, by);
+    public void awaitWhile(BooleanSupplier hasConnection, CompletableFuture<Void> future, Deadline by) {
+        boolean waits = true;
+        while (waits) {
+            CompletableFuture<Void> over = new CompletableFuture<>();
+            untilDisconnected.add(over);
+            try {
+                // Checked after the wait is registered: a disconnect first changes the state and then ends the waits.
+                waits = !future.isDone()
+                        && by.remainingNanos() > 0
+                        && state != ConnectionState.CLOSED
+                        && hasConnection.getAsBoolean();
+                if (waits) {
+                    Completion.on(future, (nothing, failure) -> over.complete(null));
+                    Blocking.awaitQuietly(over, by);
+                }
+            } finally {
+                untilDisconnected.remove(over);
             }
-        } finally {
-            untilDisconnected.remove(over);
         }
     }
 
@@ -305,6 +327,6 @@ public final class ClientConnection {
         trouble.end();
         endWaits(); // a disconnect may have replaced the future after the close had completed it
         report(ConnectionState.CLOSED);
-        untilDisconnected.forEach(wait -> wait.complete(null));
+        tellWaits();
     }
 }

@@ -17,6 +17,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -190,6 +191,17 @@ public final class Grant {
 
     void prolong(Duration most) {
         all().forEach(part -> part.prolong(most));
+    }
+
+    /**
+     * Whether there is a connection on which the deletion of the nodes can be answered: that of their session or, if
+     * that has ended or the lock is a foreign one, that of the client, as {@code ofClient} says. Any thread may ask.
+     */
+    public boolean hasConnection(BooleanSupplier ofClient) {
+        // The nodes of a new grant are of one session, so the first one speaks for all.
+        return first() instanceof HeldNode node && !node.session().isEnded()
+                ? node.session().isConnected() && !node.session().isTakenForLost()
+                : ofClient.getAsBoolean();
     }
 
     // ---- Checking and releasing all parts together.

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.ClientConnection;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Held;
@@ -320,14 +321,18 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     }
 
     /**
-     * Waits until everything that was released with the closed hold is gone, but only while the client is connected,
+     * Waits until everything that was released with the closed hold is gone, but only while its session is connected,
      * and until {@code by} at most; null for the request time-out from now on, which is computed only if there is
      * something to wait for: usually a re-entrant hold is closed.
      */
     static void awaitGone(EngineClient client, Hold closed, @Nullable Deadline by) {
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
-            client.connection().awaitWhileConnected(givenBack, by == null ? client.requestDeadline() : by);
+            ClientConnection connection = client.connection();
+            connection.awaitWhile(
+                    () -> closed.grant().hasConnection(connection::isConnected),
+                    givenBack,
+                    by == null ? client.requestDeadline() : by);
         }
     }
 
