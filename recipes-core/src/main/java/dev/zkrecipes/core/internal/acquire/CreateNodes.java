@@ -349,6 +349,7 @@ final class CreateNodes {
     /** Records the nodes, and the queues in which each of them is alone. */
     private void noteMade(List<Optional<byte[]>> rules, Iterator<OpResult> results) {
         List<ChildrenSnapshot> queues = new ArrayList<>(nodes.size());
+        long turn = session.lists().numberOfKnown();
         for (int i = 0; i < nodes.size(); i++) {
             OpResult path = results.next();
             Stat stat = rules.get(i).isPresent()
@@ -361,7 +362,7 @@ final class CreateNodes {
                     specs.get(i).path(),
                     List.of(node.name()),
                     rules.get(i).map(rule -> new Content(rule, stat)),
-                    session.lists().answers()));
+                    turn));
         }
         made = ChildrenSnapshot.together(queues);
     }
@@ -408,8 +409,9 @@ final class CreateNodes {
     /** Returns the queues. Call only if they are known without a list. */
     ChildrenSnapshot known() {
         List<ChildrenSnapshot> queues = new ArrayList<>(views.size());
+        long turn = session.lists().numberOfKnown();
         for (KeptView view : views) {
-            queues.add(view.queue(session.lists().answers()));
+            queues.add(view.queue(turn));
         }
         return ChildrenSnapshot.together(queues);
     }

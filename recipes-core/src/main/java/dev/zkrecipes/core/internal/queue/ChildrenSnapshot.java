@@ -65,7 +65,7 @@ public final class ChildrenSnapshot {
 
     /**
      * Returns a queue that is known without a request: these names, and the data of the path if it is known.
-     * {@code turn} is the number of the last answer, see {@link #turn}.
+     * {@code turn} numbers it like an answer that came just now, see {@link #turn}.
      */
     public static ChildrenSnapshot known(String path, List<String> names, Optional<Content> rule, long turn) {
         Stat stat = rule.map(Content::stat).orElse(null);
@@ -171,7 +171,7 @@ public final class ChildrenSnapshot {
 
     /**
      * Returns the number of the answer that showed this path; 0 if no answer showed it. The session numbers its
-     * answers, so a later answer has a higher number. Paths that were listed one by one have different numbers: the
+     * answers, and what is known without one, so whatever is later has a higher number. Paths that were listed one by one have different numbers: the
      * first may be out of date by the time the last is answered. A queue uses the number to ignore a list that is older
      * than its own.
      */

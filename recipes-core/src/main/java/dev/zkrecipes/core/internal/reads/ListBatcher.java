@@ -50,7 +50,7 @@ public final class ListBatcher {
     private boolean isSending; // whether the task that sends is scheduled
     private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>(); // for one packet
     private final PersistentChildren persistent;
-    private long answers; // the number of answered lists, which numbers the answers
+    private long answers; // numbers the answers; counts each answered list, and what was known without one
 
     /** A list that is to be sent, and the receivers that wait for it. */
     private final class Asked {
@@ -90,9 +90,17 @@ public final class ListBatcher {
         return persistent;
     }
 
-    /** Returns the number of lists answered so far, which is the number of the last answer. */
+    /** Returns the number of the last answer. */
     public long answers() {
         return answers;
+    }
+
+    /**
+     * Returns a number for queues that are known now without a list. They are later than every list so far: a list of
+     * several paths may come late, with a number that one of its paths has had for long.
+     */
+    public long numberOfKnown() {
+        return ++answers;
     }
 
     /** Requests a list. It is sent after everything that this session has sent so far. */

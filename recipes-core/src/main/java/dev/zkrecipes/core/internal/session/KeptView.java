@@ -160,8 +160,8 @@ public final class KeptView implements WatchRegistry.Subscriber {
     }
 
     /**
-     * Returns the queue, less the nodes that are known to be gone, as if it had been listed just now. {@code turn} is
-     * the number of the session's last list.
+     * Returns the queue, less the nodes that are known to be gone, as if it had been listed just now. See
+     * {@link ChildrenSnapshot#turn} for the number.
      */
     public ChildrenSnapshot queue(long turn) {
         names.removeIf(name -> !isOurs(name));

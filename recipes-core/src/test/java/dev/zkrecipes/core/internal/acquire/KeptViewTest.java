@@ -248,6 +248,41 @@ class KeptViewTest extends AcquireFixture {
         assertWaits(queueing());
     }
 
+    /** As above, but the second request needs no list: it must still be in the queue when the late list comes. */
+    @Test
+    @Tag("H200")
+    void listThatComesLate_doesNotHideWhoWaitsWithoutAList() {
+        LockGroup both = LockGroup.together(
+                List.of(
+                        spec(new TestDriver("lock-")),
+                        specAt("/locks/limited", new LimitDriver(new AtomicInteger(1)), LockOptions.defaults())),
+                LockOptions.defaults());
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        AcquireLoop lost = launched(both, Mode.QUEUE);
+        scheduler.run();
+        reconnect();
+        operations.refuse(Request.LIST, Code.OK, Code.CONNECTIONLOSS);
+        scheduler.run();
+        lost.giveUp();
+        scheduler.run();
+        reconnect();
+        scheduler.advance(Duration.ofMillis(500));
+        cycle();
+        cycle();
+        assertKnown();
+
+        operations.delayAnswersOf(Request.ACL, Duration.ofMillis(100)); // the second list waits for it
+        AcquireLoop first = launched(both, Mode.QUEUE);
+        scheduler.run();
+        AcquireLoop second = queueing();
+        assertWaits(second);
+        assertThat(operations.requests()).doesNotContain(Request.LIST);
+        scheduler.advance(Duration.ofSeconds(1));
+        first.outcome().join().orElseThrow().release();
+        scheduler.run();
+        assertGranted(second);
+    }
+
     /** The answer to each list comes after its request was given up. */
     @Test
     @Tag("H158")
