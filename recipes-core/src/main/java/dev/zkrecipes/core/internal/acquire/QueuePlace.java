@@ -154,10 +154,15 @@ final class QueuePlace {
 
     /**
      * Whether a node may have appeared in front since the list was taken that would keep this place from being granted.
+     * If the list of another request has shown that our own node is gone, anything may have.
      */
     boolean mayHaveNewNodeInFront() {
         Optional<LockNode> inFront = spec.nodeInFrontOf(self);
-        return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
+        if (inFront.isEmpty()) {
+            return false;
+        }
+        LockQueue queue = view.queue(spec);
+        return !queue.contains(self) || queue.wouldBeBlockedBy(inFront.get(), self);
     }
 
     /** Whether no other node is known to exist below the path. */

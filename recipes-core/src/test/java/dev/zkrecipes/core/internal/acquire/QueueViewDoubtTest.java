@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.LockNodeDriver;
 import dev.zkrecipes.core.internal.ModeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
@@ -13,6 +14,7 @@ import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -316,6 +318,35 @@ class QueueViewDoubtTest extends AcquireFixture {
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
         assertGranted(reader);
+    }
+
+    /** The node is not watched yet, and the list of another request is the first to show that it is gone. */
+    @Test
+    @Tag("H201")
+    void writerOfSeveralLocks_whoseNodeIsGone_isNoFailure() {
+        operations.count(5);
+        operations.add("/locks/b", OTHER);
+        LockSpec writer = spec(ModeDriver.EXCLUSIVE).withNodesInFront("read-");
+        AcquireLoop both = launched(
+                LockGroup.together(
+                        List.of(writer, specAt("/locks/b", new MutexDriver(), LockOptions.defaults())),
+                        LockOptions.defaults()),
+                Mode.QUEUE);
+        scheduler.run();
+        assertWaits(both);
+        String lost = ours().stream()
+                .filter(name -> name.contains("write-"))
+                .findFirst()
+                .orElseThrow();
+        operations.remove(lost);
+        AcquireLoop other = launched(LockGroup.of(writer), Mode.QUEUE);
+        scheduler.run();
+        operations.remove(OTHER);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertWaits(both);
+        Grant.of(assertGranted(other)).release();
+        scheduler.run();
+        assertThat(LockPath.name(assertGranted(both).nodePath())).isNotEqualTo(lost);
     }
 
     // ---- Nodes that enter later than others of this client that stand behind them.
