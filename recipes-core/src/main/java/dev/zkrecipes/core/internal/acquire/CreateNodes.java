@@ -313,10 +313,10 @@ final class CreateNodes {
      * paths exists. If it succeeds, nobody else is in the queues, so no list is needed: the queues are {@link #made}.
      */
     void sendWithPaths(Consumer<Answer<?>> done) {
+        List<Optional<byte[]>> rules = initialRules();
         admit();
         useViews();
         List<Op> operations = new ArrayList<>();
-        List<Optional<byte[]>> rules = specs.stream().map(LockSpec::initialRule).toList();
         for (int i = 0; i < nodes.size(); i++) {
             LockSpec spec = specs.get(i);
             if (rules.get(i).isPresent()) {
@@ -344,6 +344,16 @@ final class CreateNodes {
             }
             done.accept(answer);
         });
+    }
+
+    /** Asks the drivers, which may throw. Then nothing is sent, and nobody may wait for an answer. */
+    private List<Optional<byte[]>> initialRules() {
+        try {
+            return specs.stream().map(LockSpec::initialRule).toList();
+        } catch (LockException e) {
+            nodes.forEach(OwnNode::absent);
+            throw e;
+        }
     }
 
     /** Records the nodes, and the queues in which each of them is alone. */

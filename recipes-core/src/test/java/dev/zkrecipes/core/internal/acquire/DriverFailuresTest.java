@@ -12,6 +12,8 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.LockNodeDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.client.LivingSessions;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -99,6 +101,20 @@ class DriverFailuresTest extends ClientScene {
         RuntimeException cause = new IllegalStateException("no rule");
         operations.refuse(Request.CREATE, Code.NONODE);
         assertToldAsTheDriversFailure(new Failing(cause), cause);
+    }
+
+    /** Its nodes were never sent: whoever waited for their answer would wait forever, such as the close of the client. */
+    @Test
+    @Tag("H45")
+    void throwingInitialRule_leavesNothingToDelete() {
+        operations.refuse(Request.CREATE, Code.NONODE);
+        assertThat(refusalBy(new Failing(new IllegalStateException("no rule")))).isNotNull();
+        scheduler.run();
+        EngineClient engine = EngineClient.of(client);
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+        assertThat(LivingSessions.of(engine))
+                .allSatisfy(session ->
+                        assertThat(session.nodes()).extracting("bytes").isEqualTo(0L));
     }
 
     @Test
