@@ -39,6 +39,8 @@ final class Recipes {
             (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
     private static final Rule ALONE_OR_AT_MOST = (front, self) ->
             self.equals(MUTEX_KIND) ? front.isEmpty() : atMost(MAX_LEASES).mayHold(front, self);
+    private static final Rule ALONE_OR_BY_MODE =
+            (front, self) -> self.equals(MUTEX_KIND) ? front.isEmpty() : READERS_OR_A_WRITER.mayHold(front, self);
     private static final ChangingRule CHANGING_LIMIT = new ChangingRule(
             data -> atMost(limit(data)),
             List.of("lease.1-", "lease.2-", "lease.3-"),
@@ -65,6 +67,12 @@ final class Recipes {
         all.put(
                 "MULTILOCK_MIXED",
                 ExploredLock.of("multi-lock of mutex and permits", ALONE_OR_AT_MOST, Recipes::mixed)
+                        .withManyRequests());
+        all.put(
+                "MULTILOCK_OF_MODES",
+                ExploredLock.of("multi-lock of a mutex and a mode", ALONE_OR_BY_MODE, Recipes::ofModes)
+                        .withNesting(0, 2)
+                        .withNesting(3, 2)
                         .withManyRequests());
         all.put(
                 "MUTEX_IN_BACKGROUND",
@@ -159,6 +167,18 @@ final class Recipes {
                 mutex,
                 new InterProcessMultiLock(List.of(semaphore.permits(MAX_LEASES), mutex)),
                 semaphore.permits(1));
+    }
+
+    /** Returns multi-locks of a mutex and either mode of a read-write lock, beside each of these alone. */
+    private static List<InterProcessLock> ofModes(ZooKeeperClient client, String path) {
+        InterProcessLock mutex = new InterProcessMutex(client, path + "/mutex");
+        InterProcessReadWriteLock modes = new InterProcessReadWriteLock(client, path + "/modes");
+        return List.of(
+                new InterProcessMultiLock(List.of(modes.writeLock(), mutex)),
+                new InterProcessMultiLock(List.of(mutex, modes.readLock())),
+                modes.readLock(),
+                modes.writeLock(),
+                mutex);
     }
 
     private static List<InterProcessLock> bothWays(ZooKeeperClient client, String path) {
