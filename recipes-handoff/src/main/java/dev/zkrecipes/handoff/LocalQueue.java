@@ -405,11 +405,15 @@ final class LocalQueue implements ForeignLock {
         }
     }
 
-    /** Begins the first turn of a lease that was acquired by a try. */
+    /**
+     * Begins the first turn of a lease that was acquired by a try. If the trying thread is late, the lease may have been
+     * lost, and a later request may have been granted, whose lease stays the one that is held.
+     */
     private Hold begin(Lease lease) {
         Node node = new Node(lease);
         Turn turn = guarded(() -> {
-            held = node;
+            boolean isLater = held == null || held.firstToken < node.firstToken;
+            held = isLater ? node : held;
             return turn(node);
         });
         lease.onLost(() -> onLost(node));

@@ -283,6 +283,26 @@ class KeepForTest extends QueueScene {
         assertGivenBack();
     }
 
+    /** It was lost meanwhile, and another thread has the lock. */
+    @Test
+    @Tag("H210")
+    void threadThatIsLateWithALostTry_doesNotDisplaceTheNextLease() {
+        List<CompletableFuture<Lease>> next = new ArrayList<>();
+        whenThreadIsLate = () -> {
+            ensemble.expire(process.sessionId());
+            pass(SESSION.multipliedBy(2));
+            next.addAll(ask(mutex, 1));
+            assertThat(next.get(0)).isCompleted();
+        };
+        Lease tried = mutex.tryAcquire().orElseThrow();
+        assertThat(tried.state()).isEqualTo(LeaseState.LOST);
+        tried.close();
+        giveBack(next.get(0));
+        giveBack(ask(mutex, 1).get(0));
+        pass(LONG);
+        assertGivenBack();
+    }
+
     // ---- A lease that is not proven.
 
     @Test

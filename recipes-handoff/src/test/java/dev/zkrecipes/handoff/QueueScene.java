@@ -11,6 +11,7 @@ import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
@@ -20,6 +21,8 @@ import dev.zkrecipes.explore.sim.SimulatedScheduler;
 import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
 import dev.zkrecipes.explore.sim.Simulation;
 import dev.zkrecipes.test.internal.Remains;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 
 /** One client of a simulated ensemble. Nothing happens but what a test does; callbacks run at once. */
 abstract class QueueScene {
@@ -47,7 +51,8 @@ abstract class QueueScene {
     final Map<String, Code> refusals = new HashMap<>(); // of the next request of that name
     boolean hasEvents = true; // whether the server tells of new children
     Runnable whenOneGivesUp = () -> {};
-    final ZooKeeperClient client = Ports.clientBuilder(states -> noting(process.open(states)), scheduler)
+    Runnable whenThreadIsLate = () -> {}; // what happens, once, between an answer and the thread that waits for it
+    final ZooKeeperClient client = Ports.clientBuilder(states -> noting(process.open(states)), lateThreads())
             .callbackExecutor(Runnable::run)
             .observer(request -> new LockObserver.Progress() {
                 @Override
@@ -73,6 +78,27 @@ abstract class QueueScene {
                         }
                     }
                     return method.invoke(operations, arguments);
+                });
+    }
+
+    private static @Nullable Object invoke(Method method, Object target, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    private EngineScheduler lateThreads() {
+        return (EngineScheduler) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {EngineScheduler.class}, (proxy, method, arguments) -> {
+                    Object result = invoke(method, scheduler, arguments);
+                    if (method.getName().equals("await")) {
+                        Runnable meanwhile = whenThreadIsLate;
+                        whenThreadIsLate = () -> {};
+                        meanwhile.run();
+                    }
+                    return result;
                 });
     }
 
