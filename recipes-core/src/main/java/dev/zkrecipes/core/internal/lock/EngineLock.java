@@ -9,6 +9,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
@@ -163,20 +164,25 @@ public final class EngineLock extends OwnedLock {
             requireNoWaitForOneself();
         }
         HeldNode exclusive = toDowngrade();
-        List<String> holds = mode == Mode.QUEUE ? heldNodes() : List.of();
         Acquisition wanted = exclusive == null
-                ? new AcquireLoop(client.requests(), group, mode, holds)
+                ? inQueue(mode)
                 : new Downgrade(client.requests(), group.all().get(0), exclusive, mode);
         ObservedRequest observed = observe();
-        if (wanted instanceof AcquireLoop nested && mode == Mode.QUEUE && !(holds.isEmpty() && isSingle())) {
-            client.watchForDeadlocks(nested, observed);
-        }
+        watchForDeadlocks(wanted, observed);
         Hold opened = null;
         try {
-            wanted.launch();
-            Optional<Grant> granted = isInterruptible
-                    ? awaitOrLeave(wanted, deadline)
-                    : Blocking.uninterruptibly(() -> await(wanted, deadline));
+            Optional<Grant> granted;
+            try {
+                granted = launch(wanted, deadline, isInterruptible);
+            } catch (LockLostException e) {
+                if (exclusive == null || exclusive.isLost()) {
+                    throw e;
+                }
+                // Another thread has closed the exclusive hold meanwhile. There is nothing to downgrade any more.
+                wanted = inQueue(mode);
+                watchForDeadlocks(wanted, observed);
+                granted = launch(wanted, deadline, isInterruptible);
+            }
             if (granted.isPresent()) {
                 opened = Hold.open(this, granted.get(), mineToOpen(), observed);
             } else if (observed != null) {
@@ -196,6 +202,26 @@ public final class EngineLock extends OwnedLock {
             }
             throw t;
         }
+    }
+
+    /** Returns a request that queues with a node of its own, and names in it what the calling thread holds. */
+    private AcquireLoop inQueue(Mode mode) {
+        return new AcquireLoop(client.requests(), group, mode, mode == Mode.QUEUE ? heldNodes() : List.of());
+    }
+
+    /** Has a request checked from time to time whether it waits for itself, if it may do so. */
+    private void watchForDeadlocks(Acquisition wanted, @Nullable ObservedRequest observed) {
+        if (wanted instanceof AcquireLoop nested && nested.mayWaitForItself()) {
+            client.watchForDeadlocks(nested, observed);
+        }
+    }
+
+    private Optional<Grant> launch(Acquisition wanted, @Nullable Deadline deadline, boolean isInterruptible)
+            throws InterruptedException {
+        wanted.launch();
+        return isInterruptible
+                ? awaitOrLeave(wanted, deadline)
+                : Blocking.uninterruptibly(() -> await(wanted, deadline));
     }
 
     /**
