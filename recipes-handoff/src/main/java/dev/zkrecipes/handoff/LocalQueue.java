@@ -257,7 +257,7 @@ final class LocalQueue implements ForeignLock {
             }
             return engine.await(request, Duration.ZERO);
         } catch (InterruptedException e) {
-            if (request.cancel(false)) {
+            if (request.cancel(false) || request.isCompletedExceptionally()) {
                 throw e;
             }
             Optional<Hold> hold = engine.await(request, Duration.ZERO); // served before the interruption

@@ -83,6 +83,16 @@ class LocalQueueTest extends QueueScene {
         assertLeftNothing();
     }
 
+    /** The caller gets one of the two. The interrupt is not swallowed with the other. */
+    @Test
+    void requestThatFailsJustWhenItsThreadIsInterrupted_keepsTheInterrupt() {
+        settle();
+        refusals.put(CREATE, Code.NOAUTH);
+        whenThreadIsLate = this::settle;
+        scheduler.after(Duration.ZERO, Thread.currentThread()::interrupt);
+        assertThatThrownBy(mutex::acquire).isInstanceOf(InterruptedException.class);
+    }
+
     /** It is released just when the next request is cancelled and still stands in the queue. */
     @Test
     void requestThatIsJustBeingCancelled_swallowsNoTurn() {

@@ -51,7 +51,7 @@ abstract class QueueScene {
     final Map<String, Code> refusals = new HashMap<>(); // of the next request of that name
     boolean hasEvents = true; // whether the server tells of new children
     Runnable whenOneGivesUp = () -> {};
-    Runnable whenThreadIsLate = () -> {}; // what happens, once, between an answer and the thread that waits for it
+    Runnable whenThreadIsLate = () -> {}; // what happens, once, between the end of a wait and the waiting thread
     final ZooKeeperClient client = Ports.clientBuilder(states -> noting(process.open(states)), lateThreads())
             .callbackExecutor(Runnable::run)
             .observer(request -> new LockObserver.Progress() {
@@ -92,13 +92,15 @@ abstract class QueueScene {
     private EngineScheduler lateThreads() {
         return (EngineScheduler) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {EngineScheduler.class}, (proxy, method, arguments) -> {
-                    Object result = invoke(method, scheduler, arguments);
-                    if (method.getName().equals("await")) {
-                        Runnable meanwhile = whenThreadIsLate;
-                        whenThreadIsLate = () -> {};
-                        meanwhile.run();
+                    try {
+                        return invoke(method, scheduler, arguments);
+                    } finally {
+                        if (method.getName().equals("await")) {
+                            Runnable meanwhile = whenThreadIsLate;
+                            whenThreadIsLate = () -> {};
+                            meanwhile.run();
+                        }
                     }
-                    return result;
                 });
     }
 
