@@ -23,6 +23,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.explore.sim.Choices;
@@ -93,6 +94,24 @@ class MixedLockTest {
         processes.get(1).stall(Duration.ofMillis(3_000)); // after the time-out of a check that is sent with the first
         assertThat(timeOf(() -> assertThatThrownBy(lease::verify).isInstanceOf(LockConnectionException.class)))
                 .isEqualTo(TIMEOUT);
+    }
+
+    /** A lock that waits in a queue of its own, such as the hand-off mutex, does not enter together with the others. */
+    @Test
+    @Tag("H32")
+    void pathThatIsNamedTwice_isRefused_evenIfItsLocksDoNotEnterTogether() {
+        InterProcessLock mutex = mutexes.get(0);
+        ForeignLock queue = mock(ForeignLock.class);
+        when(queue.path()).thenReturn(mutex.path());
+        InterProcessLock queued = LockParts.foreign(queue, LockOptions.defaults(), mutex);
+        InterProcessLock again = LockParts.foreign(queue, LockOptions.defaults(), mutex);
+        for (List<InterProcessLock> members : List.of(List.of(mutex, queued), List.of(queued, again))) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new InterProcessMultiLock(members))
+                    .withMessageContaining("the path " + mutex.path() + " is named twice");
+        }
+        assertThat(new InterProcessMultiLock(List.of(mutexes.get(1), queued)).path())
+                .contains(mutex.path());
     }
 
     private static InterProcessLock foreign(String path) {

@@ -14,9 +14,11 @@ import dev.zkrecipes.core.internal.lock.ManyLeases;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -98,7 +100,8 @@ public final class LockParts {
      * @param parts the parts
      * @param options the limit of its holds; the other options are not used
      * @return a new lock, with holds of its own
-     * @throws IllegalArgumentException if the options set a limit and no part works on a client
+     * @throws IllegalArgumentException if the options set a limit and no part works on a client, or if two parts on one
+     *     client have the same path
      */
     public static InterProcessLock foreign(
             ForeignLock lock, List<? extends InterProcessLock> parts, LockOptions options) {
@@ -113,6 +116,7 @@ public final class LockParts {
                 "the locks %s cannot be held at most for some time, because none of them is of a client of this"
                         + " library, whose timer would measure it: leave out withHoldAtMost",
                 lock.path());
+        requireDifferentPaths(parts);
         LockOptions limit = Stream.concat(
                         options.holdAtMost().stream(),
                         parts.stream().flatMap(part -> EngineLock.holdAtMost(part).stream()))
@@ -124,6 +128,17 @@ public final class LockParts {
                 limit,
                 client.map(EngineClient::callbacks).orElseGet(Callbacks::ofNoClient),
                 client.map(EngineClient::scheduler).orElse(null));
+    }
+
+    /** Refuses two parts on one path of one client: the second one would be a re-entry, or wait for the first. */
+    private static void requireDifferentPaths(List<? extends InterProcessLock> parts) {
+        Set<Object> found = new HashSet<>();
+        for (InterProcessLock part : parts) {
+            EngineLock.clientOf(part)
+                    .ifPresent(client -> EngineLock.pathsOf(part)
+                            .forEach(path -> Preconditions.checkArgument(
+                                    found.add(List.of(client, path)), "the path %s is named twice", path)));
+        }
     }
 
     /**

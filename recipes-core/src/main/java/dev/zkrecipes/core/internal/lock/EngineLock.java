@@ -133,6 +133,11 @@ public final class EngineLock extends OwnedLock {
         return unwrapped(lock) instanceof OwnedLock owned ? owned.group.holdAtMost() : Optional.empty();
     }
 
+    /** Returns the paths of the lock; none if nothing is known of the lock. */
+    public static List<String> pathsOf(InterProcessLock lock) {
+        return unwrapped(lock) instanceof OwnedLock owned ? owned.group.paths() : List.of();
+    }
+
     private static InterProcessLock unwrapped(InterProcessLock lock) {
         InterProcessLock found = Objects.requireNonNull(lock, "lock");
         for (InterProcessLock inner = unwrap.apply(found); inner != found; inner = unwrap.apply(found)) {
