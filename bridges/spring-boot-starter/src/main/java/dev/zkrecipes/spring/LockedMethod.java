@@ -58,6 +58,12 @@ record LockedMethod(
 
     /** Converts values to text as lock names require, also inside expressions such as {@code #shop + '-' + #day}. */
     private static final TypeConverter TEXTS = new StandardTypeConverter() {
+        /** Of a value that cannot be converted, Spring's {@code +} would take what {@code toString} returns. */
+        @Override
+        public boolean canConvert(@Nullable TypeDescriptor from, TypeDescriptor to) {
+            return to.getType() == String.class || super.canConvert(from, to);
+        }
+
         @Override
         public @Nullable Object convertValue(@Nullable Object value, @Nullable TypeDescriptor from, TypeDescriptor to) {
             return value != null && to.getType() == String.class

@@ -12,6 +12,7 @@ import jakarta.annotation.PreDestroy;
 import java.io.Serializable;
 import java.lang.reflect.Method;
 import java.math.BigDecimal;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.Iterator;
@@ -323,6 +324,23 @@ class LockedMethodTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageStartingWith("@WithLock of Keys." + method + ": {#")
                     .hasMessageContaining("cannot name a lock");
+        }
+    }
+
+    record Order(Object id) {}
+
+    /** Spring's own conversion to text knows nothing of these types, and would take what {@code toString} returns. */
+    @Test
+    @Tag("H133")
+    void value_hasItsNameInEveryExpression_alsoIfSpringDoesNotConvertItsType() throws NoSuchMethodException {
+        OffsetDateTime moment = OffsetDateTime.parse("2030-06-01T12:00:00+02:00");
+        for (String method : List.of("two", "together")) {
+            assertThat(path(method, "x", moment)).isEqualTo("/x/x-2030-06-01T10:00:00Z");
+            for (Object value : List.of(new Object(), new Order(7))) {
+                assertThatThrownBy(() -> path(method, "x", value))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("cannot name a lock");
+            }
         }
     }
 
