@@ -10,12 +10,15 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.core.MethodClassKey;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
@@ -99,11 +102,20 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
         }
         return ClassUtils.getAllInterfacesForClassAsSet(owner).stream()
                 .filter(type -> !type.isAssignableFrom(called.getDeclaringClass()))
-                .map(type -> ClassUtils.getMethodIfAvailable(type, called.getName(), called.getParameterTypes()))
-                .filter(Objects::nonNull)
+                .flatMap(type -> Stream.of(ReflectionUtils.getAllDeclaredMethods(type)))
+                .filter(each -> each.getName().equals(called.getName())
+                        && argumentsOf(each, owner).equals(argumentsOf(called, owner)))
                 .map(each -> AnnotatedElementUtils.findMergedAnnotation(each, WithLock.class))
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** Returns the types of the arguments, in which type variables are what they are for the bean. */
+    private static List<Class<?>> argumentsOf(Method method, Class<?> owner) {
+        return IntStream.range(0, method.getParameterCount())
+                .<Class<?>>mapToObj(
+                        i -> ResolvableType.forMethodParameter(method, i, owner).resolve(Object.class))
+                .toList();
     }
 }

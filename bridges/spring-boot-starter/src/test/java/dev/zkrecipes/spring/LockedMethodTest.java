@@ -39,6 +39,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.ResolvableType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
@@ -342,6 +343,39 @@ class LockedMethodTest {
                         .hasMessageContaining("cannot name a lock");
             }
         }
+    }
+
+    interface Store<T> {
+        @WithLock("/store")
+        void put(T order);
+    }
+
+    static class Putting {
+        public void put(String order) {}
+
+        public void put(Integer number) {}
+    }
+
+    static class Orders extends Putting implements Store<String> {}
+
+    @Test
+    @Tag("H134")
+    void annotationOfAGenericInterface_countsForAnInheritedMethod() throws NoSuchMethodException {
+        LockedMethods methods = new LockedMethods(text -> text);
+        assertThat(methods.matches(Putting.class.getMethod("put", String.class), Orders.class))
+                .isTrue();
+        assertThat(methods.matches(Putting.class.getMethod("put", Integer.class), Orders.class))
+                .isFalse();
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
+                .withPropertyValues("zkrecipes.enabled=false")
+                .withBean(Orders.class)
+                .run(context -> {
+                    Store<String> store = context.<Store<String>>getBeanProvider(
+                                    ResolvableType.forClassWithGenerics(Store.class, String.class))
+                            .getObject();
+                    assertThatThrownBy(() -> store.put("7")).hasMessageContaining("Orders.put was not run");
+                });
     }
 
     @Test
