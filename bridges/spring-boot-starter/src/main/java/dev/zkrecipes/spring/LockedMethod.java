@@ -83,6 +83,9 @@ record LockedMethod(
             Assert.isTrue(
                     (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) == 0,
                     "a private, static or final method is called without the lock: make it overridable");
+            Assert.isTrue(
+                    isSeenFrom(owner, method),
+                    "a method that only another package sees is called without the lock: make it protected or public");
             for (Class<?> part : returned) {
                 Assert.isTrue(!LaterWork.is(part), () -> goesOn(part));
             }
@@ -106,6 +109,14 @@ record LockedMethod(
         } catch (RuntimeException e) {
             throw new IllegalStateException("@WithLock of " + name + ": " + e.getMessage());
         }
+    }
+
+    /** Whether a proxy, which is a subclass in the package of the bean, can override the method. */
+    private static boolean isSeenFrom(Class<?> owner, Method method) {
+        Class<?> declaring = method.getDeclaringClass();
+        return (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
+                || (declaring.getClassLoader() == owner.getClassLoader()
+                        && declaring.getPackageName().equals(owner.getPackageName()));
     }
 
     private static String goesOn(Class<?> part) {

@@ -378,6 +378,23 @@ class LockedMethodTest {
                 });
     }
 
+    static class Numbers extends ArrayList<String> {
+        private static final long serialVersionUID = 1L;
+    }
+
+    /** A proxy is a subclass in the package of the bean, and cannot override it. */
+    @Test
+    @Tag("H134")
+    void methodThatOnlyAnotherPackageSees_isRefused() throws NoSuchMethodException {
+        Method method = ArrayList.class.getDeclaredMethod("elementData", int.class);
+        WithLock any = methods(Orders.class.getInterfaces()[0]).toList().get(0).getAnnotation(WithLock.class);
+        assertThatThrownBy(() -> LockedMethod.of(method, Numbers.class, Objects.requireNonNull(any), text -> text))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "@WithLock of Numbers.elementData: a method that only another package sees is called without"
+                                + " the lock: make it protected or public");
+    }
+
     @Test
     void quotedText_namesNoArgument() throws NoSuchMethodException {
         assertThat(path("withText", 7L, "x")).isEqualTo("/x/#no7-#nonex");
