@@ -21,6 +21,7 @@ import org.springframework.core.MethodClassKey;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -65,11 +66,12 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
                             + ": Spring calls this method when it makes or destroys the bean, without the lock: put the"
                             + " work into another bean's method, and call that");
                 },
-                method -> AnnotatedElementUtils.isAnnotated(method, WithLock.class) && isPastTheProxy(method, bean));
+                method -> AnnotatedElementUtils.hasAnnotation(method, WithLock.class) && isPastTheProxy(method, bean));
     }
 
     private static boolean isPastTheProxy(Method method, Class<?> bean) {
-        return PAST_THE_PROXY.stream().anyMatch(name -> AnnotatedElementUtils.isAnnotated(method, name))
+        MergedAnnotations known = MergedAnnotations.from(method, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY);
+        return PAST_THE_PROXY.stream().anyMatch(known::isPresent)
                 || (InitializingBean.class.isAssignableFrom(bean)
                         && method.getName().equals("afterPropertiesSet")
                         && method.getParameterCount() == 0)

@@ -428,8 +428,42 @@ class LockedMethodTest {
         public void destroy() {}
     }
 
+    interface Warm {
+        @WithLock("/x")
+        void warmUp();
+    }
+
+    static class WarmByItsInterface implements Warm {
+        @Override
+        @PostConstruct
+        public void warmUp() {
+            throw new AssertionError("without the lock");
+        }
+    }
+
+    static class Warming {
+        @PostConstruct
+        void warmUp() {}
+    }
+
+    static class CalledByItsParent extends Warming {
+        @Override
+        @WithLock("/x")
+        void warmUp() {
+            throw new AssertionError("without the lock");
+        }
+    }
+
     @ParameterizedTest
-    @ValueSource(classes = {Initializing.class, Constructed.class, Destroyed.class, Disposable.class})
+    @ValueSource(
+            classes = {
+                Initializing.class,
+                Constructed.class,
+                Destroyed.class,
+                Disposable.class,
+                WarmByItsInterface.class,
+                CalledByItsParent.class
+            })
     @Tag("H134")
     void methodThatSpringCallsPastTheProxy_isRefusedBeforeItRuns(Class<?> bean) {
         new ApplicationContextRunner()
