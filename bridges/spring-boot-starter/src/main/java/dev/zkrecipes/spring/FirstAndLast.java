@@ -6,10 +6,12 @@ package dev.zkrecipes.spring;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 
 /**
@@ -21,9 +23,9 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
     private final Deque<Runnable> ends = new ArrayDeque<>();
 
     /**
-     * Adds the check that refuses annotated methods which Spring calls past the proxy, and the listener of
-     * transactions, if Spring has any. Registers the creator of proxies even with {@code spring.aop.auto=false}: a
-     * method that runs without its lock would be worse than one more proxy.
+     * Adds the checks that refuse annotated methods of beans without a proxy, and those that Spring calls past it, and
+     * the listener of transactions, if Spring has any. Registers the creator of proxies even with {@code
+     * spring.aop.auto=false}: a method that runs without its lock would be worse than one more proxy.
      */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
@@ -31,6 +33,9 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
             @Override
             public Object postProcessBeforeInitialization(Object bean, String name) {
                 LockedMethods.requireNonePastTheProxy(bean.getClass());
+                if (!createsProxies(beans)) {
+                    LockedMethods.requireNone(bean.getClass());
+                }
                 return bean;
             }
         });
@@ -38,6 +43,12 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
             beans.addBeanPostProcessor(new Transactions());
         }
         AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
+    }
+
+    /** Whether Spring creates proxies by now. Beans that its own first processors need are created earlier. */
+    private static boolean createsProxies(ConfigurableListableBeanFactory beans) {
+        return beans instanceof AbstractBeanFactory known
+                && known.getBeanPostProcessors().stream().anyMatch(AbstractAutoProxyCreator.class::isInstance);
     }
 
     /** Adds an action that runs after all other beans have been destroyed. The action added last runs first. */

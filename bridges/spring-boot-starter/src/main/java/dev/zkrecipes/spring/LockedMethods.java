@@ -69,6 +69,19 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
                 method -> AnnotatedElementUtils.hasAnnotation(method, WithLock.class) && isPastTheProxy(method, bean));
     }
 
+    /** Throws if the bean has an annotated method. Call this for a bean that Spring creates before any proxies. */
+    static void requireNone(Class<?> bean) {
+        ReflectionUtils.doWithMethods(
+                bean,
+                method -> {
+                    throw new IllegalStateException("@WithLock of " + bean.getSimpleName() + "." + method.getName()
+                            + ": a BeanPostProcessor or BeanFactoryPostProcessor needs this bean, so Spring makes it too"
+                            + " early for a proxy, and the method runs without the lock: let the processor need it"
+                            + " later, with an ObjectProvider");
+                },
+                method -> AnnotatedElementUtils.hasAnnotation(method, WithLock.class));
+    }
+
     private static boolean isPastTheProxy(Method method, Class<?> bean) {
         MergedAnnotations known = MergedAnnotations.from(method, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY);
         return PAST_THE_PROXY.stream().anyMatch(known::isPresent)

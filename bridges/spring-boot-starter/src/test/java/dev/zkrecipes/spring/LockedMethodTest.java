@@ -37,8 +37,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.core.ResolvableType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
@@ -474,6 +477,41 @@ class LockedMethodTest {
                         .rootCause()
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageStartingWith("@WithLock of " + bean.getSimpleName() + ".")
+                        .hasMessageContaining("without the lock"));
+    }
+
+    static class Early {
+        @WithLock("/x")
+        void work() {}
+    }
+
+    /** Spring makes it, and what it needs, before the processor that makes proxies. */
+    static class Processor implements BeanPostProcessor, PriorityOrdered {
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+
+    static class Processing {
+        @Bean
+        static Processor processor(Early early) {
+            return new Processor();
+        }
+    }
+
+    @Test
+    @Tag("H134")
+    void beanThatIsMadeBeforeProxiesAre_isRefused() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
+                .withPropertyValues("zkrecipes.enabled=false")
+                .withBean(Early.class)
+                .withUserConfiguration(Processing.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageStartingWith("@WithLock of Early.work: ")
                         .hasMessageContaining("without the lock"));
     }
 }
