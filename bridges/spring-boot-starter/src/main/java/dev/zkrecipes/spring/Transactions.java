@@ -27,18 +27,21 @@ final class Transactions implements BeanPostProcessor, TransactionExecutionListe
             return false;
         }
         LockInternals.letAnyThreadClose(hold.lease());
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-            @Override
-            public void beforeCommit(boolean readOnly) {
-                hold.requireNotLostBeforeCommit();
-            }
-
-            @Override
-            public void afterCompletion(int status) { // on any thread
-                hold.closeWithTransaction();
-            }
-        });
+        TransactionSynchronizationManager.registerSynchronization(new End(hold));
         return true;
+    }
+
+    /** Closes a hold at the end of its transaction. */
+    private record End(CallHold hold) implements TransactionSynchronization {
+        @Override
+        public void beforeCommit(boolean readOnly) { // for managers that call no listener
+            hold.requireNotLostBeforeCommit();
+        }
+
+        @Override
+        public void afterCompletion(int status) { // on any thread
+            hold.closeWithTransaction();
+        }
     }
 
     @Override
@@ -52,5 +55,12 @@ final class Transactions implements BeanPostProcessor, TransactionExecutionListe
     @Override
     public void beforeCommit(TransactionExecution transaction) {
         CallHold.requireNoneLostBeforeCommit();
+        if (TransactionSynchronizationManager.isSynchronizationActive()) {
+            for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
+                if (each instanceof End end) {
+                    end.hold.requireNotLostBeforeCommit();
+                }
+            }
+        }
     }
 }

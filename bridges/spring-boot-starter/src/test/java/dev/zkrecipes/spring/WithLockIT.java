@@ -415,6 +415,20 @@ class WithLockIT extends ApplicationStage {
         assertThat(context.getBean(Database.class).log).containsExactly("begin, 0", "rollback, 0");
     }
 
+    /** What other synchronizations do before the commit may take long, and may call methods with locks. */
+    @Test
+    @Tag("H135")
+    void lockOfACallWithinATransaction_lostWhileOthersPrepareTheCommit_rollsBack_andIsTold() {
+        TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        assertThatThrownBy(() -> transaction.executeWithoutResult(status -> {
+                    orders.count("7");
+                    beforeTheCommit(this::expireSession);
+                }))
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("the lock /orders/7 of Orders.count was lost before the transaction");
+        assertThat(context.getBean(Database.class).log).containsExactly("begin, 0", "rollback, 0");
+    }
+
     @Test
     @Tag("H132")
     void transactionThatEndsOnAnotherThread_releasesTheLock() throws Exception {
