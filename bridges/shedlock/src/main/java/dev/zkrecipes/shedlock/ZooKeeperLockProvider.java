@@ -4,11 +4,13 @@
 package dev.zkrecipes.shedlock;
 
 import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNames;
+import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.time.Duration;
 import java.util.Objects;
@@ -44,14 +46,16 @@ import net.javacrumbs.shedlock.support.LockException;
  * </ul>
  *
  * <p>The locks are not re-entrant. Any thread may unlock or extend a {@link SimpleLock}. Errors are {@link
- * LockException}s whose cause is a {@link dev.zkrecipes.core.LockException}. Without a connection, {@code lock} waits
- * for one, for half of {@code lockAtLeastFor} but at most 30 seconds: a process that waited longer could run a job
- * again that another process has just run. Closing the client first waits for running jobs, at most for its {@linkplain
- * dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; a job that continues after that does so
- * without its lock. Instances are thread-safe.
+ * LockException}s whose cause is a {@link dev.zkrecipes.core.LockException}. Without a connection or an answer, {@code
+ * lock} waits for half of {@code lockAtLeastFor} but at most 30 seconds: a process that waited longer could run a job
+ * again that another process has just run. For an answer it waits at least a second, and, if there is no {@code
+ * lockAtLeastFor}, for the request time-out. Closing the client first waits for running jobs, at most for its
+ * {@linkplain dev.zkrecipes.core.ZooKeeperClientBuilder#closeTimeout close time-out}; a job that continues after that
+ * does so without its lock. Instances are thread-safe.
  */
 public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
+    private static final Duration LEAST_FOR_AN_ANSWER = Duration.ofSeconds(1);
 
     private final ZooKeeperClient client;
     private final String path;
@@ -100,10 +104,11 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         LockOptions limited = options.withHoldAtMost(HeldJobLock.bounded(configuration.getLockAtMostFor()));
         LockInternals engine = engine(configuration.getName(), limited);
         try {
-            awaitConnection(configuration.getLockAtLeastFor().dividedBy(2));
+            Duration wait = configuration.getLockAtLeastFor().dividedBy(2);
+            long begin = System.nanoTime();
+            awaitConnection(wait);
             long now = System.nanoTime();
-            return engine.unowned()
-                    .tryAcquire()
+            return tryAcquire(engine.unowned(), wait, now - begin)
                     .map(lease -> new HeldJobLock(configuration, lease, now, endBeforeClient(engine, lease)));
         } catch (dev.zkrecipes.core.LockException e) {
             throw failed(configuration, e);
@@ -149,6 +154,15 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Waits for the answer no longer than for a connection: the client may not have noticed that it has none. */
+    private static Optional<Lease> tryAcquire(InterProcessLock lock, Duration wait, long waited) {
+        if (wait.isZero()) {
+            return lock.tryAcquire();
+        }
+        Duration left = wait.minusNanos(waited);
+        return LockParts.tryAtOnce(lock, left.compareTo(LEAST_FOR_AN_ANSWER) > 0 ? left : LEAST_FOR_AN_ANSWER);
     }
 
     /**

@@ -15,6 +15,7 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
@@ -30,6 +31,7 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.support.LockException;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What ShedLock's own tests do not ask. */
@@ -249,6 +251,23 @@ class ZooKeeperLockProviderIT extends ServerStage {
                 () -> on(client).lock(job("late", LONG, LONG)).isPresent());
         server.restart();
         assertThat(Soon.get(locked)).isTrue();
+    }
+
+    /** Nobody has noticed yet that there is no connection. Another process may run the job meanwhile, and end it. */
+    @Test
+    @Tag("H217")
+    void withoutAnAnswer_lockWaitsNoLongerThanWithoutAServer() throws InterruptedException {
+        FaultProxy proxy = proxy();
+        ZooKeeperClient stalled = client(proxy);
+        Duration least = Duration.ofSeconds(4);
+        proxy.pause();
+        CompletableFuture<Boolean> late = CompletableFuture.supplyAsync(
+                () -> on(stalled).lock(job("late", LONG, least)).isPresent());
+        SimpleLock first = on(other).lock(job("late", LONG, least)).orElseThrow();
+        first.unlock();
+        Soon.await().until(() -> isFree("late"));
+        proxy.resume();
+        assertThatThrownBy(() -> Soon.get(late)).hasStackTraceContaining("no answer from ZooKeeper within PT1.");
     }
 
     @Test
