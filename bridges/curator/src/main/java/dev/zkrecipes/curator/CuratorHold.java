@@ -32,6 +32,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
     private final CompletableFuture<Void> lost = new CompletableFuture<>();
     private volatile Callable<Boolean> giveBack = () -> true;
     private volatile boolean suspended;
+    private volatile boolean isGivenBack; // Curator has no record of the hold any more
 
     private CuratorHold(CuratorLock lock) {
         this.lock = lock;
@@ -60,6 +61,11 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         OwnHolds.remove(this);
         lock.framework().getConnectionStateListenable().removeListener(this);
         lock.framework().getCuratorListenable().removeListener(this);
+    }
+
+    /** Whether Curator has released the lock, on whichever thread. */
+    boolean isGivenBack() {
+        return isGivenBack;
     }
 
     boolean isOnPathOf(CuratorLock other) {
@@ -133,9 +139,11 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         boolean interrupted = Thread.interrupted(); // a set flag would keep Curator from sending the deletion at once
         try {
             var unused = giveBack.call();
+            isGivenBack = true;
         } catch (IllegalMonitorStateException e) {
             throw Thread.currentThread() == owner ? e : lock.belongsToADeadThread(owner, e);
         } catch (Exception e) {
+            isGivenBack = true;
             // After an interrupt or a connection failure, Curator retries the deletion in the background. The nodes of
             // a closed framework disappear with its session.
             if (CuratorLock.isInterrupt(e)) {

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The holds that the calling thread has not released. Curator's own records of a thread outlive the session: by them, a
@@ -22,12 +23,17 @@ final class OwnHolds {
     }
 
     /**
-     * Removes a hold of the calling thread. The holds of a dead thread are not recorded here any more when another
-     * thread releases them.
+     * Removes a hold of the calling thread. Has no effect on another thread, which may release the hold of a dead
+     * thread, or one whose time is over.
      */
     static void remove(CuratorHold hold) {
+        keep(mine -> mine.remove(hold));
+    }
+
+    /** Changes the record of the calling thread. A thread without holds has none. */
+    private static void keep(Consumer<Set<CuratorHold>> change) {
         Set<CuratorHold> mine = MINE.get();
-        mine.remove(hold);
+        change.accept(mine);
         if (mine.isEmpty()) {
             MINE.remove();
         }
@@ -39,7 +45,14 @@ final class OwnHolds {
      * @throws LockLostException if the thread has lost a lock on the same path and not released it
      */
     static void requireNoneLost(CuratorLock lock) {
-        for (CuratorHold hold : MINE.get()) {
+        keep(mine -> {
+            mine.removeIf(CuratorHold::isGivenBack); // by other threads, which cannot reach this record
+            requireNoneLost(lock, mine);
+        });
+    }
+
+    private static void requireNoneLost(CuratorLock lock, Set<CuratorHold> mine) {
+        for (CuratorHold hold : mine) {
             if (hold.isOnPathOf(lock) && hold.state() == LeaseState.LOST) {
                 String reason = "this thread has lost a lock on that path";
                 throw new LockLostException(

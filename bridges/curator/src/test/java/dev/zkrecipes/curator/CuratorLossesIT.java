@@ -12,11 +12,14 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -151,6 +154,27 @@ class CuratorLossesIT extends ServerStage {
         assertThat(read.tryAcquire()).isEmpty();
         next.release();
         read.tryAcquire(LONG).orElseThrow().close();
+    }
+
+    /** Acquires the lock together with one of ours, and lets the time of both be over. */
+    private Lease outOfTime(InterProcessLock theirs) throws InterruptedException {
+        LockOptions limited = LockOptions.defaults().withHoldAtMost(Duration.ofMillis(300));
+        InterProcessLock ours = new dev.zkrecipes.mutex.InterProcessMutex(client(), path + "-ours");
+        Lease lease = new InterProcessMultiLock(List.of(theirs, ours), limited).acquire();
+        Soon.await().until(() -> lease.state() == LeaseState.LOST);
+        awaitNodes(path + "-ours", 0);
+        return lease;
+    }
+
+    @Test
+    @Tag("H215")
+    void permitWhoseTimeIsOver_doesNotKeepItsThreadFromTheNext_whenTheSessionHasEnded() throws Exception {
+        InterProcessLock permit = CuratorLocks.ofCurator(curator, path, new InterProcessSemaphoreV2(curator, path, 1));
+        Lease lease = outOfTime(permit);
+        awaitNodes(path + "/leases", 0);
+        lease.close();
+        expire(curator);
+        permit.tryAcquire(LONG).orElseThrow().close();
     }
 
     @Test
