@@ -121,6 +121,12 @@ final class MixedHold implements ForeignLock.Hold {
         var unused = beginClosing(leases);
     }
 
+    /** Closing the leases again releases those that only this thread can release. */
+    @Override
+    public void releaseByOwner() {
+        LockParts.closeAll(leases);
+    }
+
     /** Closing a lease again sends nothing; it returns the future of the first close. */
     @Override
     public CompletableFuture<Void> released() {

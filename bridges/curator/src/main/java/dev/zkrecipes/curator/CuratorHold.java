@@ -134,6 +134,13 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
     }
 
     @Override
+    public void releaseByOwner() {
+        if (!isGivenBack) {
+            release();
+        }
+    }
+
+    @Override
     public void release() {
         end();
         boolean interrupted = Thread.interrupted(); // a set flag would keep Curator from sending the deletion at once
@@ -141,7 +148,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
             var unused = giveBack.call();
             isGivenBack = true;
         } catch (IllegalMonitorStateException e) {
-            throw Thread.currentThread() == owner ? e : lock.belongsToADeadThread(owner, e);
+            throw Thread.currentThread() == owner ? e : lock.belongsToAnotherThread(owner, e);
         } catch (Exception e) {
             isGivenBack = true;
             // After an interrupt or a connection failure, Curator retries the deletion in the background. The nodes of

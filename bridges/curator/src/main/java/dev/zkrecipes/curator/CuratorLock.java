@@ -99,11 +99,14 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
         return new LockException("Curator's lock " + path + " failed: " + failure, failure);
     }
 
-    LockException belongsToADeadThread(Thread owner, IllegalMonitorStateException failure) {
+    LockException belongsToAnotherThread(Thread owner, IllegalMonitorStateException failure) {
+        boolean isAlive = owner.isAlive();
         return new LockException(
                 "Curator's lock " + path + " belongs to thread " + owner.getName()
-                        + ", which has ended, and Curator lets no other thread release it: the node stays until the"
-                        + " framework's session ends; close the lease on the thread that acquired it",
+                        + (isAlive ? "" : ", which has ended")
+                        + ", and Curator lets no other thread release it: the node"
+                        + " stays until " + (isAlive ? "that thread closes the lease, or " : "")
+                        + "the framework's session ends; close the lease on the thread that acquired it",
                 failure);
     }
 

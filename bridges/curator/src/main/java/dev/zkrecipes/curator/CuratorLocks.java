@@ -155,8 +155,9 @@ public final class CuratorLocks {
      *
      * <p>Curator provides no more, so there are no fencing tokens, guards or participants; see {@link
      * LockGroups#foreign}. Only the thread that acquired a Curator mutex can release it, so closing the lease of a dead
-     * thread throws {@link dev.zkrecipes.core.LockException}. Time-outs are passed on to Curator, whose retries may
-     * take additional time.
+     * thread throws {@link dev.zkrecipes.core.LockException}. In a multi-lock whose time is over, a Curator mutex stays
+     * held until that thread closes the lease; a permit, see below, is released in time. Time-outs are passed on to
+     * Curator, whose retries may take additional time.
      *
      * @param framework the framework that the lock was created with; the framework itself, if the lock was created with
      *     a view of it

@@ -178,6 +178,17 @@ class CuratorLossesIT extends ServerStage {
     }
 
     @Test
+    @Tag("H216")
+    void mutexWhoseTimeIsOver_isGivenBack_whenItsThreadClosesTheLease() throws Exception {
+        Lease lease = outOfTime(mutexOf(curator));
+        awaitNodes(1);
+        lease.close();
+        awaitNodes(0);
+        expire(curator);
+        mutexOf(curator).tryAcquire(LONG).orElseThrow().close();
+    }
+
+    @Test
     @Tag("H02")
     void blockedListener_doesNotHideALoss() throws Exception {
         CountDownLatch told = blockListenersOf(curator);

@@ -156,6 +156,13 @@ public interface ForeignLock {
         }
 
         /**
+         * Releases what another thread could not. Called when the thread that acquired the lock closes its lease after
+         * {@link #expire} was called on another thread, which may still be at it. For a lock that only its own thread
+         * can release; by default, does nothing.
+         */
+        default void releaseByOwner() {}
+
+        /**
          * See {@link dev.zkrecipes.core.Lease#prolong}. For a lock that is built on leases of this library which have
          * limits of their own; by default there are none. The limit in the options of this lock is changed without this
          * method.

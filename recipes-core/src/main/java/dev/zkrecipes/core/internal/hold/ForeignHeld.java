@@ -42,6 +42,7 @@ public final class ForeignHeld extends Held {
     private final AtomicReference<@Nullable ForeignRevocations> revocations = new AtomicReference<>();
     private final AtomicBoolean givenBack = new AtomicBoolean(); // whether the foreign release was called
     private final CompletableFuture<Void> gone = new CompletableFuture<>(); // completes with the foreign release
+    private volatile @Nullable Thread releaser; // the thread that called the foreign release
 
     public ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
         super(spec, limit);
@@ -252,11 +253,34 @@ public final class ForeignHeld extends Held {
         return gone;
     }
 
+    /**
+     * Lets the thread that acquired the lock release what another thread could not, when the time was over. Only the
+     * log reports a failure, because closing a lost lease throws nothing.
+     */
+    public void releaseByOwner() {
+        if (givenBack.get() && releaser != Thread.currentThread()) {
+            try {
+                hold.releaseByOwner();
+            } catch (RuntimeException e) {
+                logFailure(e);
+            }
+        }
+    }
+
+    private void logFailure(Throwable failure) {
+        log.warn(
+                "The lock {} was lost, and giving it back failed: it may stay held for others. See the cause, and"
+                        + " free it by hand if it does.",
+                spec().path(),
+                failure);
+    }
+
     /** Releases the foreign hold by {@code how}, unless it was released before. */
     private void giveBack(Runnable how) {
         if (!givenBack.compareAndSet(false, true)) {
             return;
         }
+        releaser = Thread.currentThread();
         HoldLimit limit = limit();
         if (limit != null) {
             limit.end();
@@ -264,11 +288,7 @@ public final class ForeignHeld extends Held {
         if (isKnownAsLost()) { // closing a lost lease throws nothing, so only the log can report a failure
             Completion.on(gone, (nothing, failure) -> {
                 if (failure != null) {
-                    log.warn(
-                            "The lock {} was lost, and giving it back failed: it may stay held for others. See the cause, and"
-                                    + " free it by hand if it does.",
-                            spec().path(),
-                            failure);
+                    logFailure(failure);
                 }
             });
         }

@@ -91,6 +91,11 @@ public final class LockData implements Held.Listener {
         return owner == null || owner == Thread.currentThread() || !owner.isAlive();
     }
 
+    /** Whether the holds belong to the calling thread. */
+    public boolean isOfCaller() {
+        return owner == Thread.currentThread();
+    }
+
     /** Whether the holds belong to a dead thread. */
     public boolean isOrphaned() {
         return owner != null && !owner.isAlive();

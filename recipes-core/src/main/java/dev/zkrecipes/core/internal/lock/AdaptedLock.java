@@ -196,10 +196,14 @@ public final class AdaptedLock extends OwnedLock {
 
     /**
      * Throws the failure of the release if {@code tells} is true. There is nothing to wait for here: a foreign lock
-     * that waits for its release has already done so in the call that released it.
+     * that waits for its release has already done so in the call that released it. The owner releases here what
+     * another thread could not.
      */
     @Override
     public void confirm(Hold closed, boolean tells) {
+        if (closed.data().isOfCaller()) {
+            held(closed).releaseByOwner();
+        }
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (tells && givenBack.isCompletedExceptionally()) {
             try {
