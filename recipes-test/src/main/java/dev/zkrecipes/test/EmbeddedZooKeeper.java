@@ -55,10 +55,15 @@ public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable
     private EmbeddedZooKeeper(ServerSettings settings) throws IOException {
         this.settings = settings;
         this.port = LoopbackPort.reserve(settings.port());
-        Path chosen = settings.dataDirectory();
-        this.directory = chosen == null
-                ? Files.createTempDirectory("embedded-zookeeper-" + port.number() + "-")
-                : Files.createDirectories(chosen);
+        try {
+            Path chosen = settings.dataDirectory();
+            this.directory = chosen == null
+                    ? Files.createTempDirectory("embedded-zookeeper-" + port.number() + "-")
+                    : Files.createDirectories(chosen);
+        } catch (IOException | RuntimeException e) {
+            port.close(); // the caller gets no server to close
+            throw e;
+        }
     }
 
     /**

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.test.internal.LeakCheck;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -182,6 +183,27 @@ class EmbeddedZooKeeperIT {
                 .hasMessageContaining(directory.toString());
         assertThat(file).exists();
         threads.assertNoNewThreads(LIMIT);
+    }
+
+    /** A listener without address reuse gets the port only if nobody keeps it. */
+    @Test
+    void failedStart_freesThePort(@TempDir Path directory) throws IOException {
+        Path file = Files.createFile(directory.resolve("no-directory"));
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, LoopbackPort.loopback())) {
+            port = free.getLocalPort();
+        }
+        assertThatThrownBy(() -> EmbeddedZooKeeper.builder()
+                        .port(port)
+                        .dataDirectory(file)
+                        .start())
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessageContaining(file.toString());
+        try (ServerSocket next = new ServerSocket()) {
+            next.setReuseAddress(false);
+            next.bind(new InetSocketAddress(LoopbackPort.loopback(), port));
+            assertThat(next.isBound()).isTrue();
+        }
     }
 
     @Test
