@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A fault that a {@link FaultProxy} causes once, when a certain packet passes. Instances are thread-safe.
@@ -23,6 +24,7 @@ public final class Fault {
     private final String what;
     private final ProxyControls controls;
     private final CompletableFuture<Void> fired = new CompletableFuture<>();
+    private final AtomicBoolean decided = new AtomicBoolean(); // whether it happens or not
     private int left; // requests to count until the one that the fault affects
     private volatile boolean released;
 
@@ -67,12 +69,20 @@ public final class Fault {
         return type == passing && --left == 0;
     }
 
+    /** Begins to happen. Returns false if the fault was given up meanwhile. Call {@link #fire} when it has happened. */
+    boolean begin() {
+        return decided.compareAndSet(false, true);
+    }
+
     void fire() {
         fired.complete(null);
     }
 
+    /** Gives the fault up, unless it has begun to happen. */
     void giveUp(String reason) {
-        fired.completeExceptionally(new IllegalStateException(what + " did not happen: " + reason));
+        if (decided.compareAndSet(false, true)) {
+            fired.completeExceptionally(new IllegalStateException(what + " did not happen: " + reason));
+        }
     }
 
     /**

@@ -205,13 +205,20 @@ final class ProxyConnection {
         static final int CONNECT_XID = Integer.MIN_VALUE;
 
         private final Map<Integer, Deque<List<Fault>>> pending = new HashMap<>();
+        private boolean ended; // whether the connection has ended, so that there are no more replies
 
         /**
          * Records a request. Must be called before the request is forwarded, because the reply could otherwise arrive
          * first.
          */
-        synchronized void sent(int xid, List<Fault> onReply) {
-            pending.computeIfAbsent(xid, key -> new ArrayDeque<>()).add(onReply);
+        void sent(int xid, List<Fault> onReply) {
+            synchronized (this) {
+                if (!ended) {
+                    pending.computeIfAbsent(xid, key -> new ArrayDeque<>()).add(onReply);
+                    return;
+                }
+            }
+            giveUp(onReply);
         }
 
         synchronized List<Fault> answered(int xid) {
@@ -230,9 +237,14 @@ final class ProxyConnection {
         void giveUp() {
             List<Fault> lost = new ArrayList<>();
             synchronized (this) {
+                ended = true;
                 pending.values().forEach(sameXid -> sameXid.forEach(lost::addAll));
                 pending.clear();
             }
+            giveUp(lost);
+        }
+
+        private static void giveUp(List<Fault> lost) {
             lost.forEach(fault -> fault.giveUp("the connection ended before the reply came"));
         }
     }

@@ -51,18 +51,12 @@ final class ProxyControls {
         return matching;
     }
 
-    /**
-     * Gives up a fault that has not happened. A fault that has counted its request already, and waits for the reply,
-     * stays armed.
-     */
+    /** Gives up a fault that has not happened, even if it has counted its request already and waits for the reply. */
     void disarm(Fault fault) {
-        boolean removed;
         synchronized (this) {
-            removed = armed.remove(fault);
+            armed.remove(fault);
         }
-        if (removed) {
-            fault.giveUp("it was taken back");
-        }
+        fault.giveUp("it was taken back");
     }
 
     void close() {

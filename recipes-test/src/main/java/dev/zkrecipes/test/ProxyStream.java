@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -88,17 +87,19 @@ final class ProxyStream {
     void drain(OutputStream to) throws IOException, InterruptedException {
         boolean first = true;
         for (Frame frame = take(); frame != null && !frame.isEnd(); frame = take()) {
-            List<Fault> losses = new ArrayList<>();
-            for (Fault fault : connection.faultsOf(requests, frame, first)) {
-                if (fault.kind().isHold()) {
+            List<Fault> faults = connection.faultsOf(requests, frame, first);
+            for (Fault fault : faults) {
+                if (fault.kind().isHold() && fault.begin()) {
                     stand(fault);
-                } else {
-                    losses.add(fault);
                 }
             }
             if (isClosed()) {
+                faults.forEach(fault -> fault.giveUp("the connection ended before"));
                 return;
             }
+            List<Fault> losses = faults.stream()
+                    .filter(fault -> !fault.kind().isHold() && fault.begin())
+                    .toList();
             if (!losses.isEmpty()) {
                 connection.lose(losses);
                 return;

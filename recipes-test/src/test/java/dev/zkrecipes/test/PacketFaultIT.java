@@ -205,6 +205,37 @@ class PacketFaultIT {
     }
 
     @Test
+    void revokedFault_whoseRequestHasPassed_doesNotHappen() {
+        Fault fault = proxy.dropReply(RequestType.CREATE, 1);
+        Held held = proxy.holdReply(RequestType.CREATE, 1);
+        proxy.pauseReplies();
+        CompletableFuture<Code> create = client.createAsync("/taken-back-late");
+        await().atMost(LIMIT).until(() -> server.nodeExists("/taken-back-late"));
+        fault.disarm();
+        held.release();
+        proxy.resume();
+        assertThat(get(create)).isEqualTo(Code.OK);
+        assertThat(fault.hasFired()).isFalse();
+        assertThat(held.isReached()).isFalse();
+        assertThatThrownBy(() -> fault.awaitFired(LIMIT)).hasMessageContaining("taken back");
+    }
+
+    /** The connection ends while the packet is held, so there is nothing to lose any more. */
+    @Test
+    void faultBehindAHold_isDroppedWithItsConnection() throws InterruptedException {
+        for (boolean isOnReply : new boolean[] {false, true}) {
+            Fault drop = isOnReply ? proxy.dropReply(RequestType.EXISTS, 1) : proxy.dropRequest(RequestType.EXISTS, 1);
+            Held hold = isOnReply ? proxy.holdReply(RequestType.EXISTS, 1) : proxy.holdRequest(RequestType.EXISTS, 1);
+            CompletableFuture<Code> lost = client.existsAsync("/");
+            hold.awaitReached(LIMIT);
+            proxy.cut();
+            assertThat(get(lost)).isEqualTo(Code.CONNECTIONLOSS);
+            assertThatThrownBy(() -> drop.awaitFired(LIMIT)).hasMessageContaining("connection ended before");
+            client.awaitState(KeeperState.SyncConnected, isOnReply ? 3 : 2);
+        }
+    }
+
+    @Test
     void faultOfALostReply_isDropped() {
         Held reply = proxy.holdReply(RequestType.CREATE, 1);
         Fault fault = proxy.dropReply(RequestType.CREATE, 1);
