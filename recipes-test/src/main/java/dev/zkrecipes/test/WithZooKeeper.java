@@ -28,8 +28,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * a separate path for each test. If a test has stopped the server, it is restarted with the same data for the next
  * test.
  *
- * <p>The annotation may also be put on a nested class. If the top-level class has it too, the attributes of the
- * top-level class apply.
+ * <p>The annotation may also be put on a nested class. If several classes around a test have it, the attributes of the
+ * outermost one apply.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

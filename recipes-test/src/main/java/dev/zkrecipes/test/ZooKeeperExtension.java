@@ -4,6 +4,7 @@
 package dev.zkrecipes.test;
 
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -25,9 +26,7 @@ final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback 
         ExtensionContext topLevel = topLevelClassOf(context);
         EmbeddedZooKeeper server = topLevel.getStore(NAMESPACE)
                 .computeIfAbsent(
-                        EmbeddedZooKeeper.class,
-                        key -> settings(topLevel, context).start(),
-                        EmbeddedZooKeeper.class);
+                        EmbeddedZooKeeper.class, key -> settings(context).start(), EmbeddedZooKeeper.class);
         restartIfStopped(server);
         return server;
     }
@@ -64,10 +63,17 @@ final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback 
         }
     }
 
-    private static EmbeddedZooKeeperBuilder settings(ExtensionContext topLevel, ExtensionContext context) {
+    /** Returns the annotation of the outermost class that has one. */
+    private static Optional<WithZooKeeper> annotation(ExtensionContext context) {
+        return context.getParent()
+                .flatMap(ZooKeeperExtension::annotation)
+                .or(() -> context.getTestClass()
+                        .flatMap(type -> AnnotationSupport.findAnnotation(type, WithZooKeeper.class)));
+    }
+
+    private static EmbeddedZooKeeperBuilder settings(ExtensionContext context) {
         EmbeddedZooKeeperBuilder builder = EmbeddedZooKeeper.builder();
-        AnnotationSupport.findAnnotation(topLevel.getRequiredTestClass(), WithZooKeeper.class)
-                .or(() -> AnnotationSupport.findAnnotation(context.getRequiredTestClass(), WithZooKeeper.class))
+        annotation(context)
                 .ifPresent(annotation -> builder.tickTime(Duration.ofMillis(annotation.tickTimeMillis()))
                         .minSessionTimeout(Duration.ofMillis(2L * annotation.tickTimeMillis()))
                         .containerCheckInterval(Duration.ofMillis(annotation.containerCheckMillis())));

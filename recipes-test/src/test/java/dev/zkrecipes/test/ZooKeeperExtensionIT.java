@@ -51,6 +51,12 @@ class ZooKeeperExtensionIT {
         run(Quick.class).assertStatistics(tests -> tests.started(1).succeeded(1));
     }
 
+    /** Also those of a class between the test and the top-level class. */
+    @Test
+    void attributesOfANestedClass_reachTheServerOfTheClassesInIt() {
+        run(AroundQuick.class).assertStatistics(tests -> tests.started(1).succeeded(1));
+    }
+
     @Test
     void nestedClassesAlone_mayAskForAServerAndShareIt() {
         run(OnlyNested.class).assertStatistics(tests -> tests.started(3).succeeded(3));
@@ -151,12 +157,30 @@ class ZooKeeperExtensionIT {
     static class Quick {
         @Test
         void isQuick(EmbeddedZooKeeper server) {
+            assertQuick(server);
+        }
+
+        static void assertQuick(EmbeddedZooKeeper server) {
             server.createNode("/container", new byte[0], CreateMode.CONTAINER);
             server.createNode("/container/child", new byte[0]);
             server.deleteNode("/container/child");
             org.awaitility.Awaitility.await().atMost(Client.LIMIT).until(() -> !server.nodeExists("/container"));
             try (Client client = Client.connect(server.connectString())) {
                 assertThat(client.states()).hasSize(1);
+            }
+        }
+    }
+
+    static class AroundQuick {
+        @WithZooKeeper(tickTimeMillis = 50, containerCheckMillis = 10)
+        @Nested
+        class Around {
+            @Nested
+            class Innermost {
+                @Test
+                void isQuick(EmbeddedZooKeeper server) {
+                    Quick.assertQuick(server);
+                }
             }
         }
     }
