@@ -151,6 +151,8 @@ public final class Explorer {
     }
 
     private Optional<Violation> play(Choices choices, long seed, @Nullable List<String> trace) {
+        // A blocking call of the schedule runs on this thread, and would end by an interrupt that is not its own.
+        boolean wasInterrupted = Thread.interrupted();
         try {
             new Schedule(lock, clients, faults, choices, trace).run();
             return Optional.empty();
@@ -158,6 +160,10 @@ public final class Explorer {
             List<Integer> taken = Arrays.stream(choices.taken()).boxed().toList();
             List<String> lines = trace == null ? List.of() : List.copyOf(trace);
             return Optional.of(new Violation(lock.name(), broken.rule(), broken.seen(), seed, taken, lines));
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

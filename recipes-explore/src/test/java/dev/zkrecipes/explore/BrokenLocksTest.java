@@ -81,6 +81,17 @@ class BrokenLocksTest {
         assertThat(Explorer.of(PAIR).explore(1, 500)).isEmpty();
     }
 
+    /** As by the time limit of a test: the lock is not to blame. */
+    @Test
+    void interruptOfTheExplorer_isNotBlamedOnTheLock_andKept() {
+        Explorer explorer = Explorer.of(MUTEX);
+        for (long seed = 1; seed <= 40; seed++) {
+            Thread.currentThread().interrupt();
+            assertThat(explorer.play(seed)).isEmpty();
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
     @Test
     void lockGrantedBesideItsHolder_isFound() {
         assertBroken(
