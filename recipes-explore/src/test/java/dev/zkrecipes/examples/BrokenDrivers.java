@@ -68,6 +68,45 @@ final class BrokenDrivers {
         }
     }
 
+    /** Equal to all others, whatever they request. */
+    private record EqualToAll(Ruled driver) implements Wrapping {
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof EqualToAll;
+        }
+
+        @Override
+        public int hashCode() {
+            return 1;
+        }
+    }
+
+    static List<LockDriver> equalToAll() {
+        return deciding(BrokenDrivers::pair).stream()
+                .map(driver -> (LockDriver) new EqualToAll((Ruled) driver))
+                .toList();
+    }
+
+    /** No record: equal to nothing but itself. */
+    private static final class EqualToItself implements Wrapping {
+        private final Ruled driver;
+
+        EqualToItself(Ruled driver) {
+            this.driver = driver;
+        }
+
+        @Override
+        public Ruled driver() {
+            return driver;
+        }
+    }
+
+    static List<LockDriver> equalToItself() {
+        return deciding(BrokenDrivers::pair).stream()
+                .map(driver -> (LockDriver) new EqualToItself((Ruled) driver))
+                .toList();
+    }
+
     /** Serves in order, as it says. */
     private record InOrder(Ruled driver) implements Wrapping, FifoDriver {}
 

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.test.contract.LockDriverContract;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -45,6 +46,14 @@ class BrokenDriversTest {
                                     .filter(node -> node.payload().equals("b"))
                                     .count()
                             <= 1;
+        }
+    }
+
+    /** Makes the drivers anew in each call, as each lock object does. */
+    static class SuiteOfNew extends Suite {
+        @Override
+        protected List<LockDriver> drivers() {
+            return BrokenDrivers.equalToItself();
         }
     }
 
@@ -118,6 +127,7 @@ class BrokenDriversTest {
                         "answer_doesNotDependOnIds",
                         "ids in another"),
                 found("impatient", BrokenDrivers.deciding(BrokenDrivers.impatient()), "sameQuestion", "asked again"),
+                found("equal to all", BrokenDrivers.equalToAll(), "driver_isAValue", "the driver of another request"),
                 found(
                         "by its own field",
                         BrokenDrivers.byItsOwnField(),
@@ -182,6 +192,17 @@ class BrokenDriversTest {
         });
         assertThat(play(SuiteOfOneB.class, BrokenDrivers.deciding(BrokenDrivers::countingHolders)).failed().stream())
                 .isEmpty();
+    }
+
+    @Test
+    @Tag("H221")
+    void driverThatIsNoValue_isFound() {
+        assertThat(play(SuiteOfNew.class, List.of()).failed().stream())
+                .singleElement()
+                .satisfies(failure -> {
+                    assertThat(failure.getTestDescriptor().getDisplayName()).startsWith("driver_isAValue");
+                    assertThat(failure.getPayload()).asString().contains("the same driver, made again");
+                });
     }
 
     @Test

@@ -81,6 +81,19 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
+     * States whether a thread that holds the lock by one driver may re-enter by another one. The drivers may then be
+     * equal.
+     *
+     * @param held the driver of a request that was granted
+     * @param other the driver of another request
+     * @return true if the drivers may be equal; by default, whether their requests have the same name. A lock whose
+     *     threads never re-enter may return true
+     */
+    protected boolean isOneRule(LockDriver held, LockDriver other) {
+        return held.nodeName().equals(other.nodeName());
+    }
+
+    /**
      * {@return the length of the longest queues} By default it is as long as the suite can play in well under a
      * second, 6 at most. An override must return 2 or more.
      */
@@ -224,6 +237,26 @@ public abstract class LockDriverContract extends NodeNameContract {
                     LockDriver initial = shared.under(shared.initialRule());
                     requireSame(queue, part, queue.outcome(initial, part), "under the initial rule");
                 }));
+    }
+
+    /**
+     * A thread re-enters by an equal driver, and asks nobody. If drivers of different requests are equal, it believes
+     * to hold what it never requested. If drivers of one request are not, another lock object refuses it.
+     */
+    @Test
+    void driver_isAValue() {
+        List<LockDriver> first = drivers();
+        List<LockDriver> again = drivers();
+        for (int i = 0; i < first.size(); i++) {
+            LockDriver driver = first.get(i);
+            assertThat(again.get(i)).as("the same driver, made again").isEqualTo(driver);
+            assertThat(again.get(i)).as("the same driver, made again").hasSameHashCodeAs(driver);
+            for (LockDriver other : first) {
+                if (!isOneRule(driver, other)) {
+                    assertThat(other).as("the driver of another request").isNotEqualTo(driver);
+                }
+            }
+        }
     }
 
     /** If a driver waits for any other node, the acquire fails. */
