@@ -7,28 +7,38 @@ import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.MultiLease;
+import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.Lateness;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.NoNodeException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A lease knows its own state: while it is held for long, while there is no connection, and after its node has been
- * deleted.
+ * deleted. What it gives to a store, its token and its guard, protects the store.
  */
 public abstract class LeaseContract extends Stage {
+    private static final Duration ONE_SECOND = Duration.ofSeconds(1);
     private static final Duration SHORT = Duration.ofSeconds(3);
     /** A session that outlasts a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
@@ -131,6 +141,96 @@ public abstract class LeaseContract extends Stage {
             held.close();
             lasting.assertNothingLeft();
         }
+    }
+
+    /** A store refuses whoever comes with a smaller token than it has seen. */
+    @Test
+    @Tag("H220")
+    void token_isGreaterThanThoseOfTheHoldersBefore() throws InterruptedException {
+        Map<String, Long> seen = new HashMap<>();
+        for (int round = 1; round <= 3; round++) {
+            for (InterProcessLock next : List.of(scene.lock, scene.rival)) {
+                Lease lease = next.acquire();
+                MultiLease.tokensOf(lease)
+                        .forEach((path, token) -> assertThat(token)
+                                .as("the token of %s, after these: %s", lease, seen)
+                                .isGreaterThan(seen.getOrDefault(path, 0L)));
+                seen.putAll(MultiLease.tokensOf(lease));
+                lease.close();
+            }
+        }
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H220")
+    void guards_letWritesThrough_onlyWhileTheLockIsHeld() throws InterruptedException, KeeperException {
+        Lease held = lock.acquire();
+        List<Op> guards = MultiLease.guardsOf(held);
+        ZooKeeper handle = contenders.client.zooKeeper().orElseThrow();
+        assertThat(handle.multi(guards)).hasSameSizeAs(guards);
+        held.close();
+        scene.awaitNobody();
+        Lease rivals = scene.rival.acquire();
+        assertThatThrownBy(() -> handle.multi(guards)).isInstanceOf(NoNodeException.class);
+        rivals.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H220")
+    void verification_isACommittedCheck() throws InterruptedException {
+        try (Contenders quiet = Contenders.openQuiet(server, recipe())) {
+            Scene own = Scene.of(quiet);
+            Lease held = own.lock.acquire();
+            RequestCounts before = quiet.proxy.requestsSeen();
+            held.verify();
+            RequestCounts sent = quiet.proxy.requestsSeen().minus(before);
+            assertThat(Step.writes(sent)).as(sent.toString()).isPositive();
+            held.close();
+            own.assertNothingLeft();
+        }
+    }
+
+    /** Where a node is handed over inside the process, there may be nothing to wait for. */
+    @Test
+    @Tag("H220")
+    void asynchronousRelease_isOverWhenTheServerConfirmsIt() throws InterruptedException {
+        Lease held = Soon.get(lock.acquireAsync());
+        contenders.proxy.pauseRequests();
+        CompletableFuture<Void> closed = held.closeAsync();
+        if (!recipe().localHandoffs()) {
+            assertThat(closed).as("the release that no server has heard of").isNotDone();
+        }
+        contenders.proxy.resume();
+        Soon.get(closed);
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H220")
+    void prolongedLease_endsWithItsNewTime() throws InterruptedException {
+        Scene limited = Scene.of(contenders, LockOptions.defaults().withHoldAtMost(Duration.ofHours(1)));
+        Lease held = limited.lock.acquire();
+        assertThat(held.prolong(ONE_SECOND)).as("prolong() of %s", held).isTrue();
+        await().until(() -> held.state() == LeaseState.LOST);
+        assertThat(held.prolong(ONE_SECOND)).as("prolong() of %s", held).isFalse();
+        held.close();
+        limited.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H220")
+    void participants_areAllThatHoldOrWait() throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        CompletableFuture<Lease> waiting = lock.acquireAsync();
+        scene.awaitWaiting();
+        assertThat(lock.participants())
+                .extracting(each -> each.path() + "/" + each.node())
+                .containsExactlyInAnyOrderElementsOf(scene.nodes());
+        held.close();
+        Soon.get(waiting).close();
+        scene.assertNothingLeft();
     }
 
     @Test

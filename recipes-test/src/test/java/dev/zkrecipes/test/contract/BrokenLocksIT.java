@@ -16,11 +16,14 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -103,6 +106,12 @@ class BrokenLocksIT {
         assertSound(play(LossSuite.class, SOUND, "lostLock_isReportedByEveryCall"), 1);
         assertSound(play(LossSuite.class, SOUND, "closingTheClient_losesItsLeases"), 1);
         assertSound(play(LeaseSuite.class, SOUND, "deletedNode_losesTheLock"), 1);
+        assertSound(play(LeaseSuite.class, SOUND, "token_isGreaterThanThoseOfTheHoldersBefore"), 1);
+        assertSound(play(LeaseSuite.class, SOUND, "guards_letWritesThrough_onlyWhileTheLockIsHeld"), 1);
+        assertSound(play(LeaseSuite.class, SOUND, "verification_isACommittedCheck"), 1);
+        assertSound(play(LeaseSuite.class, SOUND, "asynchronousRelease_isOverWhenTheServerConfirmsIt"), 1);
+        assertSound(play(LeaseSuite.class, SOUND, "prolongedLease_endsWithItsNewTime"), 1);
+        assertSound(play(LeaseSuite.class, SOUND, "participants_areAllThatHoldOrWait"), 1);
         assertSound(play(HoldsSuite.class, SOUND, "lock_isReleasedWithItsLastHold"), 1);
     }
 
@@ -213,6 +222,76 @@ class BrokenLocksIT {
         Recipe.Maker deaf = leasing((lease, method) -> method.equals("state") ? LeaseState.HELD : null);
         assertFound(play(LossSuite.class, deaf, "closingTheClient_losesItsLeases"), 1, "expected: LOST");
         assertFound(play(LeaseSuite.class, deaf, "deletedNode_losesTheLock"), 1, "expected: LOST");
+    }
+
+    @Test
+    @Tag("H220")
+    void leaseThatDoesNotProtectAStore_isFound() {
+        assertFound(
+                play(
+                        LeaseSuite.class,
+                        leasing((lease, method) -> method.equals("fencingToken") ? 42L : null),
+                        "token_isGreaterThanThoseOfTheHoldersBefore"),
+                1,
+                "to be greater than");
+        assertFound(
+                play(
+                        LeaseSuite.class,
+                        leasing((lease, method) -> method.equals("guard") ? Op.check("/", -1) : null),
+                        "guards_letWritesThrough_onlyWhileTheLockIsHeld"),
+                1,
+                "Expecting code to raise a throwable");
+    }
+
+    @Test
+    @Tag("H220")
+    void leaseThatAnswersWithoutTheServer_isFound() {
+        assertFound(
+                play(
+                        LeaseSuite.class,
+                        leasing((lease, method) -> method.equals("verify") ? true : null),
+                        "verification_isACommittedCheck"),
+                1,
+                "0 requests");
+        Recipe.Maker hasty = replacing(
+                "acquireAsync",
+                0,
+                sound -> sound.acquireAsync()
+                        .thenApply(granted -> lease(granted, (lease, method) -> {
+                            if (!method.equals("closeAsync")) {
+                                return null;
+                            }
+                            lease.closeAsync();
+                            return CompletableFuture.completedFuture(null);
+                        })));
+        assertFound(
+                play(LeaseSuite.class, hasty, "asynchronousRelease_isOverWhenTheServerConfirmsIt"),
+                1,
+                "that no server has heard of");
+    }
+
+    @Test
+    @Tag("H220")
+    void leaseThatIsNotProlonged_isFound() {
+        assertFound(
+                play(
+                        LeaseSuite.class,
+                        leasing((lease, method) -> method.equals("prolong") ? true : null),
+                        "prolongedLease_endsWithItsNewTime"),
+                1,
+                "was not fulfilled");
+    }
+
+    @Test
+    @Tag("H220")
+    void lockHidingItsParticipants_isFound() {
+        assertFound(
+                play(
+                        LeaseSuite.class,
+                        replacing("participants", 0, sound -> List.of()),
+                        "participants_areAllThatHoldOrWait"),
+                1,
+                "but could not find");
     }
 
     @Test
