@@ -65,7 +65,7 @@ class HoldAtMostTest extends ClientScene {
     @Test
     void isValid_isFalseFromTheLimitOn_alsoIfTheEngineIsLate() throws InterruptedException {
         Lease lease = lock().acquire();
-        scheduler.stop(MOST); // no task has run
+        scheduler.skip(MOST); // no timer has run
         assertLost(lease);
         scheduler.run();
         assertThat(operations.nodes()).isEmpty();
@@ -232,6 +232,39 @@ class HoldAtMostTest extends ClientScene {
             assertThat(seen).containsExactly(LeaseState.LOST);
             assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         }
+    }
+
+    /** The timer would keep the lease for as long as it was to be prolonged. */
+    @Test
+    @Tag("H128")
+    void leaseThatIsClosedWhileItIsProlonged_leavesNoTimer() throws InterruptedException {
+        for (int uses = 1; uses <= 4; uses++) { // from then on the path is known
+            lock().acquire().close();
+            scheduler.run();
+        }
+        int timers = scheduler.timers();
+        for (int looks = 1; looks <= 3; looks++) {
+            Lease lease = lock().acquire();
+            uponLook(looks, lease::close);
+            lease.prolong(Duration.ofDays(1));
+            scheduler.run();
+            assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+            assertThat(scheduler.timers()).as("closed at look %d", looks).isEqualTo(timers);
+        }
+    }
+
+    /** No timer has run, and nobody has asked for the state. */
+    @Test
+    @Tag("H126")
+    void lateClose_isALoss_andTold() throws InterruptedException {
+        Lease lease = lock().acquire();
+        lease.onLost(() -> told.add("lost"));
+        scheduler.skip(MOST);
+        lease.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        scheduler.run();
+        assertThat(told).containsExactly("lost");
+        assertThat(operations.nodes()).isEmpty();
     }
 
     /** In the middle of the n-th look at the clock from now on: the answer is from before the step. */

@@ -104,6 +104,31 @@ class OpenedSessionsTest {
         assertThat(logins).hasValue(0);
     }
 
+    /** A login may take long, and the client is closed meanwhile. */
+    @Test
+    @Tag("H188")
+    void clientThatEndsDuringItsLogin_opensNoHandle() {
+        List<OpenedSessions> ending = new ArrayList<>();
+        OpenedSessions sessions = new OpenedSessions(
+                () -> {
+                    ending.get(0).stop();
+                    return Optional.empty();
+                },
+                () -> {},
+                () -> {
+                    throw new IllegalStateException("opened");
+                },
+                obstacle -> tries.incrementAndGet(),
+                new Pauses(scheduler, FIRST_PAUSE, Duration.ofSeconds(1)),
+                scheduler);
+        ending.add(sessions);
+        scheduler.run();
+        tries.set(0);
+        sessions.start();
+        scheduler.run();
+        assertThat(tries).hasValue(0);
+    }
+
     @Test
     void afterASession_thePausesAreShortAgain() {
         failure = new IllegalStateException("no name service");

@@ -119,6 +119,17 @@ class SuppliedSessionsTest {
                 .satisfies(why -> assertThat(why).hasMessageContaining("CLOSED"));
     }
 
+    /** The client is closed while the supplier is asked: the handle is no longer its own. */
+    @Test
+    @Tag("H188")
+    void handleThatComesAfterTheEnd_isNotUsed() {
+        sessions.request(user);
+        sessions.stop();
+        scheduler.run();
+        assertThat(used).isZero();
+        assertThat(told).isEmpty();
+    }
+
     @Test
     void afterAHandle_thePausesAreShortAgain() {
         AtomicInteger asked = new AtomicInteger();
