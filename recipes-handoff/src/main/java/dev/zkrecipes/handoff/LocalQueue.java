@@ -406,8 +406,8 @@ final class LocalQueue implements ForeignLock {
     }
 
     /**
-     * Begins the first turn of a lease that was acquired by a try. If the trying thread is late, the lease may have been
-     * lost, and a later request may have been granted, whose lease stays the one that is held.
+     * Begins the first turn of a lease that was acquired by a try. If the trying thread is late, the lease may have
+     * been lost, and a later request may have been granted, whose lease stays the one that is held.
      */
     private Hold begin(Lease lease) {
         Node node = new Node(lease);

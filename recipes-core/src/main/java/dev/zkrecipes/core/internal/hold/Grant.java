@@ -199,9 +199,10 @@ public final class Grant {
      */
     public boolean hasConnection(BooleanSupplier ofClient) {
         // The nodes of a new grant are of one session, so the first one speaks for all.
-        return first() instanceof HeldNode node && !node.session().isEnded()
-                ? node.session().isConnected() && !node.session().isTakenForLost()
-                : ofClient.getAsBoolean();
+        if (first() instanceof HeldNode node && !node.session().isEnded()) {
+            return node.session().isConnected() && !node.session().isTakenForLost();
+        }
+        return ofClient.getAsBoolean();
     }
 
     // ---- Checking and releasing all parts together.

@@ -171,9 +171,9 @@ public final class ChildrenSnapshot {
 
     /**
      * Returns the number of the answer that showed this path; 0 if no answer showed it. The session numbers its
-     * answers, and what is known without one, so whatever is later has a higher number. Paths that were listed one by one have different numbers: the
-     * first may be out of date by the time the last is answered. A queue uses the number to ignore a list that is older
-     * than its own.
+     * answers, and what it knows without one, so whatever is later has a higher number. Paths that were listed one by
+     * one have different numbers: the first may be out of date by the time the last is answered. A queue uses the
+     * number to ignore a list that is older than its own.
      */
     public long turn(String path) {
         return seen(path).turn;
