@@ -428,6 +428,16 @@ class LauncherTest extends ScriptedKeeperStage {
         }
     }
 
+    /** To kill(2), the group 0 is that of the caller. It has a group of its own here, for the case that it is ended. */
+    @Test
+    void end_ofNothing_endsNothing() throws IOException, InterruptedException {
+        String script = "setsid sh -c '\"$ZKLOCK\" --end 0 group 0 0 0; echo \"code $?\"' & wait $!";
+        try (RunningZkLock zklock = RunningZkLock.script(folder, keeper.environment(), "bash", script)) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            assertThat(zklock.out()).isEqualTo("code 0\n");
+        }
+    }
+
     /** What the keeper of {@code hold --on-lost=ignore} runs when the launcher is gone. It sleeps between its looks. */
     @Test
     void await_endsWhenNobodyHasThePipeOpenForReading() throws IOException, InterruptedException {
