@@ -94,6 +94,18 @@ class LauncherFailureTest {
         }
     }
 
+    /** No JVM starts there, and what a JVM says then is no reason that a user could do something about. */
+    @Test
+    void otherCommands_startInAFolderThatWasRemoved() throws IOException, InterruptedException {
+        Map<String, String> environment =
+                new ScriptedKeeper(folder).starting("echo started; exit 0").environment();
+        String script = "mkdir gone; cd gone; rmdir ../gone; for each in ls doctor bench; do \"$ZKLOCK\" $each; done";
+        try (RunningZkLock zklock = RunningZkLock.script(folder, environment, "bash", "cd '" + folder + "'; " + script)) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            assertThat(zklock.out().lines()).containsExactly("started", "started", "started");
+        }
+    }
+
     /** A command that failed ends with 2, as a JVM that does not start ends with 1. */
     @Test
     void commandThatFailed_endsWith1() throws IOException, InterruptedException {
