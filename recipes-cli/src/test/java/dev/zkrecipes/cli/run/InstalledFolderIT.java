@@ -188,6 +188,23 @@ class InstalledFolderIT {
         }
     }
 
+    /** The archive is made on top of that of the JDK's own classes, which a runtime that jlink has made does not have. */
+    @Test
+    @Tag("H225")
+    void jvmThatCanMakeNoArchive_startsWithout() throws IOException, InterruptedException {
+        Path installed = install("bin");
+        Map<String, String> environment = Map.of(
+                "ZKLOCK_JAR", installed.resolve("zklock.jar").toString(),
+                "ZKLOCK_CONNECT", server.connectString(),
+                "ZKLOCK_JAVA_OPTIONS", "-Xshare:off");
+        try (RunningZkLock run = RunningZkLock.start(folder, environment, "run", "/folder/bare", "echo", "ran")) {
+            assertThat(run.awaitExit()).as(run.err()).isZero();
+            assertThat(run.out()).isEqualTo("ran\n");
+        }
+        await().atMost(RunningZkLock.LIMIT).until(() -> Files.notExists(installed.resolve("zklock.jar.preparing")));
+        assertThat(archive(installed)).isEmpty();
+    }
+
     /** A shell, and perl's glob, would take the name apart, and find the neighbours. */
     @Test
     @Tag("H138")
