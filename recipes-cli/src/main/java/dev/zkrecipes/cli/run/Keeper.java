@@ -62,6 +62,8 @@ public final class Keeper {
      * read.
      */
     private static final Duration TOLD_AGAIN = Duration.ofSeconds(5);
+    /** How much is told of who holds the lock; a terminal shows even less. */
+    private static final int LONGEST_TOLD = 1000;
     /** The number of the signal TERM. */
     private static final int TERM = 15;
 
@@ -72,9 +74,10 @@ public final class Keeper {
     private long begin = System.nanoTime(); // of the wait for the lock, in the present term of lead
     private String runs = "command"; // or "script", for messages
 
-    // The state that the threads share, guarded by this. All but the first four belong to one term of lead.
+    // The state that the threads share, guarded by this. All but the first five belong to one term of lead.
     private boolean mayAsk; // the launcher has found the command, so the lock may be requested
     private boolean isAtTerminal; // somebody is at a terminal, and wants to know who holds the lock
+    private boolean isRead; // the launcher has spoken since it was last told of the holders, so it is not stopped
     private boolean gone; // the launcher has ended
     private boolean refused; // the lock was lost or given up before the launcher named a target
     private boolean heard; // the launcher has begun to end the command
@@ -172,11 +175,13 @@ public final class Keeper {
 
     private synchronized void hear(String line) {
         List<String> words = List.of(line.split(" ", -1));
+        isRead = true;
         switch (words.get(0)) {
             case "go" -> {
                 mayAsk = true;
                 isAtTerminal = words.contains("terminal");
             }
+            case "read" -> {}
             case "target" -> {
                 refused |= isKnownLost();
                 if (!refused) {
@@ -245,18 +250,31 @@ public final class Keeper {
         return true;
     }
 
-    /** Tells the launcher who holds the lock: during each wait, for as long as the client is open. */
+    /**
+     * Tells the launcher who holds the lock: during each wait, for as long as the client is open. A launcher that is
+     * stopped is told no more: its pipe would be full, and a lock that is granted then would not be given back.
+     */
     private void tellHolders(LockRequest request) {
         try {
             while (true) {
                 await(() -> kept == null, null);
                 for (Duration pause = UNTOLD; !await(() -> kept != null, pause); pause = TOLD_AGAIN) {
-                    launcher.say("busy " + PlainText.of(settings.lock() + request.heldBy()));
+                    String busy = PlainText.of(settings.lock() + request.heldBy(), LONGEST_TOLD);
+                    if (mayTell()) {
+                        launcher.say("busy " + busy);
+                    }
                 }
             }
         } catch (InterruptedException | LockException e) {
             // The client is closed, or the path cannot serve as this lock: the main thread reports that.
         }
+    }
+
+    /** Whether the launcher has read what it was last told. If so, it is about to be told more. */
+    private synchronized boolean mayTell() {
+        boolean may = isRead;
+        isRead = false;
+        return may;
     }
 
     /** Keeps a granted lock until the command has ended, and then releases it. Returns the exit code. */

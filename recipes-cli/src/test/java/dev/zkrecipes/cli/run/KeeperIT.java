@@ -374,6 +374,25 @@ class KeeperIT {
         }
     }
 
+    /** What it does not read would fill its pipe, and the grant would wait for room there. */
+    @Test
+    @Tag("H226")
+    void stoppedLauncherAtATerminal_isToldOnce() throws IOException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher web1 = PlayedLauncher.start(server, "run", "--label=x@web1", "/keeper", "x");
+                PlayedLauncher web2 = PlayedLauncher.start(server, "run", "/keeper", "x")) {
+            web1.take(NONE);
+            web2.await("+command ");
+            web2.say("go terminal");
+            web2.await("+busy /keeper, held by x@web1 (queued since ");
+            await().pollDelay(Duration.ofSeconds(11))
+                    .untilAsserted(() -> assertThat(web2.heard()).hasSize(2));
+            web2.say("read");
+            web2.await("+busy /keeper, held by x@web1 (queued since ");
+            web1.say("over 0");
+        }
+    }
+
     /** Waits for a line, before which others may come: a slow machine is told several times. */
     private static void awaitPastBusy(PlayedLauncher launcher, String begin) {
         String line;

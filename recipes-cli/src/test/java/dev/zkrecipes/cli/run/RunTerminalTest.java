@@ -182,6 +182,7 @@ class RunTerminalTest {
             assertThat(terminal.awaitExit()).as(terminal.screen()).isZero();
             String drawn = "\033\\[\\?7lzklock: waiting \\d+ s for /a, held by x\033\\[K\033\\[\\?7h\r\033\\[K";
             assertThat(terminal.screen()).matches(told ? "(?s).*(" + drawn + ")+ran\r\n.*" : "[^\033]*ran\r\n[^\033]*");
+            assertThat(keeper.heard()).contains("read");
         }
     }
 
