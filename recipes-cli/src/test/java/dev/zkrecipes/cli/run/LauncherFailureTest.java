@@ -100,7 +100,8 @@ class LauncherFailureTest {
         Map<String, String> environment =
                 new ScriptedKeeper(folder).starting("echo started; exit 0").environment();
         String script = "mkdir gone; cd gone; rmdir ../gone; for each in ls doctor bench; do \"$ZKLOCK\" $each; done";
-        try (RunningZkLock zklock = RunningZkLock.script(folder, environment, "bash", "cd '" + folder + "'; " + script)) {
+        try (RunningZkLock zklock =
+                RunningZkLock.script(folder, environment, "bash", "cd '" + folder + "'; " + script)) {
             assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
             assertThat(zklock.out().lines()).containsExactly("started", "started", "started");
         }
