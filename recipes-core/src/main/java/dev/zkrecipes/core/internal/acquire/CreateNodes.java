@@ -178,18 +178,13 @@ final class CreateNodes {
      * in one record.
      */
     private void admit() {
-        try {
-            long size = 0;
-            for (OwnNode node : nodes) {
-                size += node.sizeAtEnd();
-            }
-            session.nodes().requireRoom(this::describe, size);
-            requireSmall();
-            nodes.forEach(OwnNode::count);
-        } catch (LockException e) {
-            nodes.forEach(OwnNode::absent);
-            throw e;
+        long size = 0;
+        for (OwnNode node : nodes) {
+            size += node.sizeAtEnd();
         }
+        session.nodes().requireRoom(this::describe, size);
+        requireSmall();
+        nodes.forEach(OwnNode::count);
     }
 
     /** Names only the first path, because there may be hundreds. */
@@ -313,7 +308,8 @@ final class CreateNodes {
      * paths exists. If it succeeds, nobody else is in the queues, so no list is needed: the queues are {@link #made}.
      */
     void sendWithPaths(Consumer<Answer<?>> done) {
-        List<Optional<byte[]>> rules = initialRules();
+        // First: a driver may throw, and then nothing is sent.
+        List<Optional<byte[]>> rules = specs.stream().map(LockSpec::initialRule).toList();
         admit();
         useViews();
         List<Op> operations = new ArrayList<>();
@@ -344,16 +340,6 @@ final class CreateNodes {
             }
             done.accept(answer);
         });
-    }
-
-    /** Asks the drivers, which may throw. Then nothing is sent, and nobody may wait for an answer. */
-    private List<Optional<byte[]>> initialRules() {
-        try {
-            return specs.stream().map(LockSpec::initialRule).toList();
-        } catch (LockException e) {
-            nodes.forEach(OwnNode::absent);
-            throw e;
-        }
     }
 
     /** Records the nodes, and the queues in which each of them is alone. */

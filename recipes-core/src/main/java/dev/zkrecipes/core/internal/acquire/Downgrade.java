@@ -41,7 +41,6 @@ public final class Downgrade extends Acquisition {
     private final HeldNode exclusive;
     private final Session session; // the session of the exclusive node, which no other can replace
     private final OwnNode node;
-    private boolean sent; // whether a create was sent, so that the node may exist
 
     public Downgrade(Requests requests, LockSpec spec, HeldNode exclusive, Mode mode) {
         super(requests, LockGroup.of(spec), mode, Step.STARTING, Step.PAUSED);
@@ -75,10 +74,9 @@ public final class Downgrade extends Acquisition {
 
     private void send() {
         become(Step.SENT);
-        if (sent) {
+        if (node.existence() != OwnNode.Existence.ABSENT) {
             node.sentAgain();
         }
-        sent = true;
         // The limit of the session is not checked for this node: the exclusive node will be gone soon, and its holder
         // must not be refused because room is missing.
         node.count();

@@ -53,7 +53,7 @@ public final class OwnNode {
         MISSING,
         /** The server has shown that the node was created. */
         CREATED,
-        /** The node was never created and never will be. */
+        /** The create was not sent yet, or was refused: the node does not exist. */
         ABSENT
     }
 
@@ -62,7 +62,7 @@ public final class OwnNode {
     private final String id; // the start of its name, which distinguishes it from the nodes of all other requests
     private final String prefix;
     private final boolean numberIsGiven; // rather than assigned by ZooKeeper
-    private Existence existence = Existence.IN_FLIGHT;
+    private Existence existence = Existence.ABSENT;
     private @Nullable String path; // null until it is known to exist
     private @Nullable String name; // of the same node, as it is asked for often
     private long czxid; // the id of the transaction that created it; 0 while it is not known
@@ -165,8 +165,14 @@ public final class OwnNode {
         return Integer.BYTES + Utf8.encodedLength(prefix) + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
     }
 
-    /** Counts the node among those of its session from now on. Called before its create is sent. */
+    /**
+     * Counts the node among those of its session from now on. Called just before its create is sent: until then, nobody
+     * may wait for an answer.
+     */
     public void count() {
+        if (existence == Existence.ABSENT) {
+            existence = Existence.IN_FLIGHT;
+        }
         if (counted == 0) {
             counted = sizeAtEnd();
             session.nodes().add(id, counted);
