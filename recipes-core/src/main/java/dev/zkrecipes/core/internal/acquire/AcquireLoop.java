@@ -584,11 +584,6 @@ public final class AcquireLoop extends Acquisition implements QueuePlace.Waiter 
         return session();
     }
 
-    /** Whether the request waits while its thread holds something, or in several queues at once. */
-    public boolean mayWaitForItself() {
-        return mode == Mode.QUEUE && !(holds.isEmpty() && group.isSingle());
-    }
-
     public DeadlockPolicy deadlockPolicy() {
         return group.options().deadlockPolicy();
     }

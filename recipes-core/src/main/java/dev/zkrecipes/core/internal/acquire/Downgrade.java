@@ -23,7 +23,8 @@ import org.apache.zookeeper.OpResult;
  * A request for the shared mode of a lock by the holder of its exclusive mode. One {@code multi} checks that the
  * exclusive node exists and creates the shared node with the same number. No node is in front of that place that was
  * not in front of the exclusive node. So the request is granted at once, and no request that waits behind it gets in
- * between. If the exclusive hold is lost, nothing is created.
+ * between. If the exclusive hold is lost, nothing is created. If another thread has closed that hold meanwhile, the
+ * request ends without a grant, and its caller has to queue.
  *
  * <p>The name of the shared node is unique, and no other client creates a node of that name. So if the answer is lost,
  * the same request is sent again; if the node exists then, an earlier attempt has created it. Confined to the engine
@@ -116,7 +117,7 @@ public final class Downgrade extends Acquisition {
         } else if (answer.code() == Code.NONODE) {
             // Somebody has deleted the exclusive node.
             exclusive.onNodeGone();
-            fail(exclusive.lost());
+            endWithoutExclusive();
         } else {
             retryOrFail("create the node " + node.describe(), answer, this::send);
         }
@@ -132,17 +133,24 @@ public final class Downgrade extends Acquisition {
         endAsGranted(Grant.of(shared));
     }
 
-    /** Fails the request. Both nodes are deleted with the session, so the exclusive hold is lost, too. */
+    /** Both nodes are deleted with the session, so the exclusive hold is lost, unless it was closed before. */
     @Override
     protected void onSessionEnded(State how) {
         exclusive.lose("the ZooKeeper session has ended (" + how + ")");
-        fail(exclusive.lost());
+        endWithoutExclusive();
+    }
+
+    /** Fails the request if the exclusive hold is lost. If another thread has closed it, there is nothing to keep. */
+    private void endWithoutExclusive() {
+        if (exclusive.isLost()) {
+            fail(exclusive.lost());
+        } else {
+            endAsBusy();
+        }
     }
 
     @Override
     void leave() {
-        if (sent) {
-            requests.cleaner.discard(List.of(node));
-        }
+        requests.cleaner.discard(List.of(node));
     }
 }

@@ -9,7 +9,6 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
@@ -169,23 +168,15 @@ public final class EngineLock extends OwnedLock {
             requireNoWaitForOneself();
         }
         HeldNode exclusive = toDowngrade();
-        Acquisition wanted = exclusive == null
-                ? inQueue(mode)
-                : new Downgrade(client.requests(), group.all().get(0), exclusive, mode);
         ObservedRequest observed = observe();
-        watchForDeadlocks(wanted, observed);
+        Acquisition wanted = exclusive == null
+                ? inQueue(mode, observed)
+                : new Downgrade(client.requests(), group.all().get(0), exclusive, mode);
         Hold opened = null;
         try {
-            Optional<Grant> granted;
-            try {
-                granted = launch(wanted, deadline, isInterruptible);
-            } catch (LockLostException e) {
-                if (exclusive == null || exclusive.isLost()) {
-                    throw e;
-                }
-                // Another thread has closed the exclusive hold meanwhile. There is nothing to downgrade any more.
-                wanted = inQueue(mode);
-                watchForDeadlocks(wanted, observed);
+            Optional<Grant> granted = launch(wanted, deadline, isInterruptible);
+            if (exclusive != null && granted.isEmpty()) { // another thread has closed the exclusive hold meanwhile
+                wanted = inQueue(mode, observed);
                 granted = launch(wanted, deadline, isInterruptible);
             }
             if (granted.isPresent()) {
@@ -209,16 +200,17 @@ public final class EngineLock extends OwnedLock {
         }
     }
 
-    /** Returns a request that queues with a node of its own, and names in it what the calling thread holds. */
-    private AcquireLoop inQueue(Mode mode) {
-        return new AcquireLoop(client.requests(), group, mode, mode == Mode.QUEUE ? heldNodes() : List.of());
-    }
-
-    /** Has a request checked from time to time whether it waits for itself, if it may do so. */
-    private void watchForDeadlocks(Acquisition wanted, @Nullable ObservedRequest observed) {
-        if (wanted instanceof AcquireLoop nested && nested.mayWaitForItself()) {
-            client.watchForDeadlocks(nested, observed);
+    /**
+     * Returns a request that queues with a node of its own, and names in it what the calling thread holds. Has it
+     * checked from time to time whether it waits for itself, if it may do so.
+     */
+    private AcquireLoop inQueue(Mode mode, @Nullable ObservedRequest observed) {
+        List<String> holds = mode == Mode.QUEUE ? heldNodes() : List.of();
+        AcquireLoop request = new AcquireLoop(client.requests(), group, mode, holds);
+        if (mode == Mode.QUEUE && !(holds.isEmpty() && isSingle())) {
+            client.watchForDeadlocks(request, observed);
         }
+        return request;
     }
 
     private Optional<Grant> launch(Acquisition wanted, @Nullable Deadline deadline, boolean isInterruptible)
