@@ -243,6 +243,7 @@ final class Leftover {
     boolean staysWithItsHandle() {
         return refusal == null
                 && node.existence() != Existence.ABSENT
+                && node.session().isWrapped()
                 && node.session()
                         .zk()
                         .handle()

@@ -253,8 +253,8 @@ public final class NodeCleaner implements SessionSource.User {
     }
 
     /**
-     * Hands all deletions over to the handles, because the client is closed while the application keeps its handles.
-     * Whoever waits for one of these deletions gets an error.
+     * Hands all deletions over to the handles that the application keeps, because the client is closed. Whoever waits
+     * for one of these deletions gets an error.
      */
     public void leaveToHandles() {
         leaveToHandles(all(), "the client was closed");
@@ -379,9 +379,7 @@ public final class NodeCleaner implements SessionSource.User {
         List<Leftover> left = all().stream()
                 .filter(leftover -> leftover.node.session().isEnded() && !leftover.isUnderWay())
                 .toList();
-        if (sessions.usesForeignHandles()) {
-            leaveToHandles(left, "the session of the client has ended");
-        }
+        leaveToHandles(left, "the session of the client has ended");
         left.forEach(Leftover::finish);
     }
 

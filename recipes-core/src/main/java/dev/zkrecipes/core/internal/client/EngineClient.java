@@ -417,9 +417,7 @@ public final class EngineClient {
         connection.endWaits();
         List<KeepAlive.CheckedNode> held = endLeasesAndRequests(
                 "the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
-        if (!kind.ownsSessions()) {
-            each(List.of(cleaner), NodeCleaner::leaveToHandles);
-        }
+        each(List.of(cleaner), NodeCleaner::leaveToHandles);
         each(held, KeepAlive.CheckedNode::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
         sessions.source().stop();

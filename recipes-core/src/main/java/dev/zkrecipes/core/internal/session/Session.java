@@ -58,6 +58,7 @@ public final class Session {
     }
 
     private final EngineScheduler scheduler;
+    private final boolean isWrapped;
     private final Duration retryDelay;
     private final SessionReports reports;
     private final MeasuredOperations operations;
@@ -99,6 +100,7 @@ public final class Session {
             boolean isNew,
             BiConsumer<Session, State> onState) {
         this.scheduler = scheduler;
+        this.isWrapped = !isNew;
         this.retryDelay = retryDelay;
         this.onState = onState;
         long now = scheduler.nanoTime();
@@ -173,6 +175,11 @@ public final class Session {
 
     public KeepAlive keepAlive() {
         return keepAlive;
+    }
+
+    /** Whether the handle is the application's, which may keep it although the session has ended for this client. */
+    public boolean isWrapped() {
+        return isWrapped;
     }
 
     public boolean isConnected() {

@@ -27,14 +27,6 @@ public interface SessionSource {
         default void notNow(LockException why) {}
     }
 
-    /**
-     * Whether the handles are the application's. It may keep a handle, and with it the nodes, although the session has
-     * ended for this client.
-     */
-    default boolean usesForeignHandles() {
-        return false;
-    }
-
     /** Opens the first session, or requests its handle from the supplier. */
     void start();
 

@@ -78,11 +78,6 @@ public final class SuppliedSessions implements SessionSource {
     }
 
     @Override
-    public boolean usesForeignHandles() {
-        return true;
-    }
-
-    @Override
     public void start() {
         ask();
     }

@@ -23,11 +23,6 @@ public final class WrappedSession implements SessionSource {
     }
 
     @Override
-    public boolean usesForeignHandles() {
-        return true;
-    }
-
-    @Override
     public void start() {
         session = factory.get();
     }
