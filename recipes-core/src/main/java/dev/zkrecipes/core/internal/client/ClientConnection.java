@@ -101,7 +101,7 @@ public final class ClientConnection {
     void onState(Session session, State state) {
         if (session == used) {
             tellState(session, state);
-        } else if (state != State.CONNECTED) {
+        } else {
             tellWaits(); // leases of a former handle of the application's may be on their way back
         }
     }
@@ -295,20 +295,16 @@ public final class ClientConnection {
      */
     @SuppressWarnings("CollectionUndefinedEquality") // each is equal to itself only
     public void awaitWhile(BooleanSupplier hasConnection, CompletableFuture<Void> future, Deadline by) {
-        boolean waits = true;
-        while (waits) {
+        while (true) {
             CompletableFuture<Void> over = new CompletableFuture<>();
             untilDisconnected.add(over);
             try {
                 // Checked after the wait is registered: a disconnect first changes the state and then ends the waits.
-                waits = !future.isDone()
-                        && by.remainingNanos() > 0
-                        && state != ConnectionState.CLOSED
-                        && hasConnection.getAsBoolean();
-                if (waits) {
-                    Completion.on(future, (nothing, failure) -> over.complete(null));
-                    Blocking.awaitQuietly(over, by);
+                if (future.isDone() || by.remainingNanos() <= 0 || !hasConnection.getAsBoolean()) {
+                    return;
                 }
+                Completion.on(future, (nothing, failure) -> over.complete(null));
+                Blocking.awaitQuietly(over, by);
             } finally {
                 untilDisconnected.remove(over);
             }

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.zookeeper.ZooDefs;
@@ -133,6 +134,26 @@ class ClientConnectionTest {
         Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
         real.end();
         waiting.join();
+        clock.close();
+    }
+
+    /** It has a connection, but has proven nothing for so long that no answer is to be expected. */
+    @Test
+    @Tag("H86")
+    void waitOnAFormerHandle_endsWhenItsSessionIsTakenForLost() {
+        EngineExecutor clock = new EngineExecutor(true);
+        ClientConnection real = connection(() -> false, clock);
+        Session former = session();
+        real.use(former);
+        real.use(session());
+        AtomicBoolean expectsAnswer = new AtomicBoolean(true);
+        Deadline late = Deadline.after(Duration.ofHours(1), clock);
+        Thread waiting = new Thread(() -> real.awaitWhile(expectsAnswer::get, new CompletableFuture<>(), late));
+        waiting.start();
+        Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+        expectsAnswer.set(false);
+        real.onState(former, State.CONNECTED);
+        Awaitility.await().until(() -> !waiting.isAlive());
         clock.close();
     }
 
