@@ -12,6 +12,9 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -149,6 +152,25 @@ class SuppliedHandlesIT extends ServerStage {
         await().until(() -> server.ephemerals(second.getSessionId()).size() == 1 || waiting.isDone());
         rival.close();
         Soon.get(Soon.get(waiting).closeAsync());
+    }
+
+    /** A request to give a lock back is to be enforced whatever becomes of the handle on which it was made. */
+    @Test
+    @Tag("H208")
+    void requestToGiveBack_outlivesAHandleWhoseCredentialsAreRefused() throws Exception {
+        ZooKeeper first = opened(handle());
+        ZooKeeper second = opened(handle());
+        AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
+        ZooKeeperClient client = opened(ZooKeeperClient.over(current::get));
+        Lease rival = Soon.get(new InterProcessMutex(client(), path).acquireAsync());
+        Revocation asked = new Revoker(client)
+                .withGrace(Duration.ofSeconds(3))
+                .request(new InterProcessMutex(client, path))
+                .get(0);
+        current.set(second);
+        first.addAuthInfo("no-such-scheme", new byte[0]);
+        assertThat(asked.await(WAIT)).contains(RevocationOutcome.BROKEN);
+        rival.close();
     }
 
     /** The lease is one of a former handle. What counts is the connection of that handle, not of the one in use. */

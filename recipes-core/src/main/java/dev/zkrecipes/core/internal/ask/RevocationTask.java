@@ -161,13 +161,15 @@ public final class RevocationTask extends SessionTask implements Revocation, Wat
         return holder.path();
     }
 
+    /**
+     * Seeks another session, even if the credentials were refused: those of the next handle may be better. The watch
+     * that ends with the session says nothing of the node.
+     */
     @Override
     protected void onSessionEnded(State how) {
-        if (how == State.AUTH_FAILED) {
-            fail(ZooKeeperErrors.credentialsRefused("the holder of " + nodePath + " cannot be asked"));
-        } else {
-            seek();
-        }
+        unsubscribe.run();
+        unsubscribe = () -> {};
+        seek();
     }
 
     /** Continues with the step that is due, in a new session or on a new connection. */
