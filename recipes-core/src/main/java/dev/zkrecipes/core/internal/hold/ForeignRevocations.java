@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.hold;
 
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.thread.Callbacks;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -62,10 +61,8 @@ final class ForeignRevocations {
         guard.lock();
         try {
             told.put(request.id(), request);
-            Iterator<String> oldest = told.keySet().iterator();
-            while (told.size() > REMEMBERED) {
-                oldest.next();
-                oldest.remove();
+            if (told.size() > REMEMBERED) {
+                told.remove(told.keySet().iterator().next()); // the oldest
             }
             all = List.copyOf(listeners);
         } finally {

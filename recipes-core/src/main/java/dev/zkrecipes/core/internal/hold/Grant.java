@@ -146,12 +146,7 @@ public final class Grant {
     }
 
     boolean isLost() {
-        for (Held part : parts) {
-            if (part.isLost()) {
-                return true;
-            }
-        }
-        return false;
+        return find(Held::isLost) != null;
     }
 
     /** Whether a part is already known to be lost. Unlike {@link #isLost} this does not read the clock. */
