@@ -407,12 +407,13 @@ final class LocalQueue implements ForeignLock {
 
     /**
      * Begins the first turn of a lease that was acquired by a try. If the trying thread is late, the lease may have
-     * been lost, and a later request may have been granted, whose lease stays the one that is held.
+     * been lost, and then its token is 0 or lower than that of the lease that was granted since. It takes no place, and
+     * its loss concerns no request that waits by now.
      */
     private Hold begin(Lease lease) {
         Node node = new Node(lease);
         Turn turn = guarded(() -> {
-            boolean isLater = held == null || held.firstToken < node.firstToken;
+            boolean isLater = node.firstToken > (held == null ? 0 : held.firstToken);
             held = isLater ? node : held;
             return turn(node);
         });

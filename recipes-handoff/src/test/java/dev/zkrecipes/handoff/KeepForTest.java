@@ -303,6 +303,30 @@ class KeepForTest extends QueueScene {
         assertGivenBack();
     }
 
+    /** Another process got the lock after that loss. Only then did a request of this one begin to wait: it lost nothing. */
+    @Test
+    @Tag("H233")
+    void threadThatIsLateWithALostTry_failsNoRequestThatCameSince() {
+        LockOptions failing = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
+        InterProcessLock strict = new HandoffMutex(client, PATH, MOST, failing);
+        List<CompletableFuture<Lease>> next = new ArrayList<>();
+        whenThreadIsLate = () -> {
+            ensemble.expire(process.sessionId());
+            pass(SESSION.multipliedBy(2));
+            next.addAll(ask(rival, 1));
+            next.addAll(ask(strict, 1));
+            assertThat(next.get(0)).isCompleted();
+        };
+        Lease tried = strict.tryAcquire().orElseThrow();
+        assertThat(tried.state()).isEqualTo(LeaseState.LOST);
+        tried.close();
+        settle();
+        assertThat(next.get(1)).isNotDone();
+        giveBack(next.get(0));
+        giveBack(next.get(1));
+        assertGivenBack();
+    }
+
     // ---- A lease that is not proven.
 
     @Test
