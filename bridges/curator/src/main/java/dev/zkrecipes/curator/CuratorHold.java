@@ -147,9 +147,10 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         try {
             var unused = giveBack.call();
             isGivenBack = true;
-        } catch (IllegalMonitorStateException e) {
-            throw Thread.currentThread() == owner ? e : lock.belongsToAnotherThread(owner, e);
         } catch (Exception e) {
+            if (Thread.currentThread() != owner && CuratorLock.isOfAnotherThread(e)) {
+                throw lock.belongsToAnotherThread(owner, e);
+            }
             isGivenBack = true;
             // After an interrupt or a connection failure, Curator retries the deletion in the background. The nodes of
             // a closed framework disappear with its session.

@@ -99,7 +99,7 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
         return new LockException("Curator's lock " + path + " failed: " + failure, failure);
     }
 
-    LockException belongsToAnotherThread(Thread owner, IllegalMonitorStateException failure) {
+    LockException belongsToAnotherThread(Thread owner, Exception failure) {
         boolean isAlive = owner.isAlive();
         return new LockException(
                 "Curator's lock " + path + " belongs to thread " + owner.getName()
@@ -122,11 +122,16 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
                 || isCausedBy(failure, KeeperException.SessionMovedException.class);
     }
 
+    /** Whether Curator lets only another thread release the lock. Its multi-lock wraps what several locks throw. */
+    static boolean isOfAnotherThread(Exception failure) {
+        return isCausedBy(failure, IllegalMonitorStateException.class);
+    }
+
     static boolean isInterrupt(Exception failure) {
         return isCausedBy(failure, InterruptedException.class);
     }
 
-    /** Searches the whole chain of causes, because Curator's semaphores wrap exceptions. */
+    /** Searches the whole chain of causes, because Curator's semaphores and multi-locks wrap exceptions. */
     private static boolean isCausedBy(Exception failure, Class<? extends Exception> type) {
         for (Throwable each = failure; each != null; each = each.getCause()) {
             if (type.isInstance(each)) {

@@ -188,6 +188,22 @@ class CuratorLossesIT extends ServerStage {
         mutexOf(curator).tryAcquire(LONG).orElseThrow().close();
     }
 
+    /** Curator wraps what its multi-lock throws if several of its locks refuse. */
+    @Test
+    @Tag("H216")
+    void multiLockOfCuratorWhoseTimeIsOver_isGivenBack_whenItsThreadClosesTheLease() throws Exception {
+        List<String> paths = List.of(path + "/a", path + "/b");
+        Lease lease = outOfTime(CuratorLocks.ofCurator(
+                curator, path, new org.apache.curator.framework.recipes.locks.InterProcessMultiLock(curator, paths)));
+        for (String each : paths) {
+            awaitNodes(each, 1);
+        }
+        lease.close();
+        for (String each : paths) {
+            awaitNodes(each, 0);
+        }
+    }
+
     @Test
     @Tag("H02")
     void blockedListener_doesNotHideALoss() throws Exception {
