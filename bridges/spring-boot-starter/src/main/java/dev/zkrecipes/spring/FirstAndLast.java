@@ -8,19 +8,26 @@ import java.util.Deque;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 
 /**
- * Runs what must happen before other beans are created, and after they are destroyed; Spring creates this bean first.
- * The client is closed here, because an executor whose tasks call methods with {@link WithLock} does not depend on the
- * client, but has to end before the client closes.
+ * Runs what must happen before other beans are created, and after they are destroyed; Spring creates this bean first,
+ * before the processors of bean factories that have no order, and what those need. The client is closed here, because
+ * an executor whose tasks call methods with {@link WithLock} does not depend on the client, but has to end before the
+ * client closes.
  */
-final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
+final class FirstAndLast implements BeanDefinitionRegistryPostProcessor, PriorityOrdered, DisposableBean {
     private final Deque<Runnable> ends = new ArrayDeque<>();
+
+    @Override
+    public int getOrder() {
+        return Ordered.HIGHEST_PRECEDENCE;
+    }
 
     /**
      * Adds the checks that refuse annotated methods of beans without a proxy, and those that Spring calls past it, and
@@ -28,7 +35,8 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
      * spring.aop.auto=false}: a method that runs without its lock would be worse than one more proxy.
      */
     @Override
-    public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+    public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+        AbstractBeanFactory beans = (AbstractBeanFactory) registry;
         beans.addBeanPostProcessor(new BeanPostProcessor() {
             @Override
             public Object postProcessBeforeInitialization(Object bean, String name) {
@@ -42,13 +50,12 @@ final class FirstAndLast implements BeanFactoryPostProcessor, DisposableBean {
         if (CallHold.HAS_TRANSACTIONS) {
             beans.addBeanPostProcessor(new Transactions());
         }
-        AopConfigUtils.registerAutoProxyCreatorIfNecessary((BeanDefinitionRegistry) beans);
+        AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
     }
 
     /** Whether Spring creates proxies by now. Beans that its own first processors need are created earlier. */
-    private static boolean createsProxies(ConfigurableListableBeanFactory beans) {
-        return beans instanceof AbstractBeanFactory known
-                && known.getBeanPostProcessors().stream().anyMatch(AbstractAutoProxyCreator.class::isInstance);
+    private static boolean createsProxies(AbstractBeanFactory beans) {
+        return beans.getBeanPostProcessors().stream().anyMatch(AbstractAutoProxyCreator.class::isInstance);
     }
 
     /** Adds an action that runs after all other beans have been destroyed. The action added last runs first. */

@@ -37,7 +37,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -500,14 +502,29 @@ class LockedMethodTest {
         }
     }
 
-    @Test
+    static class FactoryProcessing {
+        @Bean
+        static BeanFactoryPostProcessor processor(Early early) {
+            return factory -> {};
+        }
+    }
+
+    static class RegistryProcessing {
+        @Bean
+        static BeanDefinitionRegistryPostProcessor processor(Early early) {
+            return registry -> {};
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Processing.class, FactoryProcessing.class, RegistryProcessing.class})
     @Tag("H134")
-    void beanThatIsMadeBeforeProxiesAre_isRefused() {
+    void beanThatIsMadeBeforeProxiesAre_isRefused(Class<?> processing) {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
                 .withPropertyValues("zkrecipes.enabled=false")
                 .withBean(Early.class)
-                .withUserConfiguration(Processing.class)
+                .withUserConfiguration(processing)
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
                         .isInstanceOf(IllegalStateException.class)
