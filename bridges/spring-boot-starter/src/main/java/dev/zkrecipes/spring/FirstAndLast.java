@@ -41,8 +41,9 @@ final class FirstAndLast implements BeanDefinitionRegistryPostProcessor, Priorit
             @Override
             public Object postProcessBeforeInitialization(Object bean, String name) {
                 LockedMethods.requireNonePastTheProxy(bean.getClass());
+                LockedMethods.requireNoneInAdvice(bean.getClass());
                 if (!createsProxies(beans)) {
-                    LockedMethods.requireNone(bean.getClass());
+                    LockedMethods.requireNoneBeforeProxies(bean.getClass());
                 }
                 return bean;
             }

@@ -9,10 +9,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.DisposableBean;
@@ -22,6 +27,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -32,6 +38,12 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
             "jakarta.annotation.PreDestroy",
             "javax.annotation.PostConstruct",
             "javax.annotation.PreDestroy");
+
+    /** The types of beans of which Spring makes no proxies; nor does it of those with {@link #ASPECT}. */
+    private static final List<Class<?>> PARTS_OF_PROXIES =
+            List.of(Advice.class, Pointcut.class, Advisor.class, AopInfrastructureBean.class);
+
+    private static final String ASPECT = "org.aspectj.lang.annotation.Aspect";
 
     private final ConcurrentMap<MethodClassKey, LockedMethod> known = new ConcurrentHashMap<>();
     private final UnaryOperator<String> placeholders;
@@ -59,31 +71,47 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
      * lock.
      */
     static void requireNonePastTheProxy(Class<?> bean) {
-        ReflectionUtils.doWithMethods(
+        refuse(
                 bean,
-                method -> {
-                    throw new IllegalStateException("@WithLock of " + bean.getSimpleName() + "." + method.getName()
-                            + ": Spring calls this method when it makes or destroys the bean, without the lock: put the"
-                            + " work into another bean's method, and call that");
-                },
-                method -> AnnotatedElementUtils.hasAnnotation(method, WithLock.class) && isPastTheProxy(method, bean));
+                method -> isPastTheProxy(method, bean),
+                "Spring calls this method when it makes or destroys the bean, without the lock: put the work into"
+                        + " another bean's method, and call that");
     }
 
     /** Throws if the bean has an annotated method. Call this for a bean that Spring creates before any proxies. */
-    static void requireNone(Class<?> bean) {
+    static void requireNoneBeforeProxies(Class<?> bean) {
+        refuse(
+                bean,
+                method -> true,
+                "a BeanPostProcessor or BeanFactoryPostProcessor needs this bean, so Spring makes it too early for a"
+                        + " proxy, and the method runs without the lock: let the processor need it later, with an"
+                        + " ObjectProvider");
+    }
+
+    /** Throws if the bean has an annotated method, but no proxy because proxies are made of it. */
+    static void requireNoneInAdvice(Class<?> bean) {
+        if (PARTS_OF_PROXIES.stream().anyMatch(part -> part.isAssignableFrom(bean))
+                || MergedAnnotations.from(bean, SearchStrategy.TYPE_HIERARCHY).isPresent(ASPECT)) {
+            refuse(
+                    bean,
+                    method -> true,
+                    "Spring makes no proxy of an aspect or advice, so the method runs without the lock: put the work"
+                            + " into another bean's method, and call that");
+        }
+    }
+
+    private static void refuse(Class<?> bean, Predicate<Method> isRefused, String why) {
         ReflectionUtils.doWithMethods(
                 bean,
                 method -> {
-                    throw new IllegalStateException("@WithLock of " + bean.getSimpleName() + "." + method.getName()
-                            + ": a BeanPostProcessor or BeanFactoryPostProcessor needs this bean, so Spring makes it too"
-                            + " early for a proxy, and the method runs without the lock: let the processor need it"
-                            + " later, with an ObjectProvider");
+                    throw new IllegalStateException(
+                            "@WithLock of " + bean.getSimpleName() + "." + method.getName() + ": " + why);
                 },
-                method -> AnnotatedElementUtils.hasAnnotation(method, WithLock.class));
+                method -> AnnotatedElementUtils.hasAnnotation(method, WithLock.class) && isRefused.test(method));
     }
 
     private static boolean isPastTheProxy(Method method, Class<?> bean) {
-        MergedAnnotations known = MergedAnnotations.from(method, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY);
+        MergedAnnotations known = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
         return PAST_THE_PROXY.stream().anyMatch(known::isPresent)
                 || (InitializingBean.class.isAssignableFrom(bean)
                         && method.getName().equals("afterPropertiesSet")

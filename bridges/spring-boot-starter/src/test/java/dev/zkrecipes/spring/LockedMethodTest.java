@@ -28,7 +28,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -529,6 +531,31 @@ class LockedMethodTest {
                         .rootCause()
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageStartingWith("@WithLock of Early.work: ")
+                        .hasMessageContaining("without the lock"));
+    }
+
+    static class Advising implements MethodInterceptor {
+        @Override
+        public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+            return call.proceed();
+        }
+
+        @WithLock("/x")
+        void work() {}
+    }
+
+    /** Spring makes no proxy of what proxies are made of. */
+    @Test
+    @Tag("H134")
+    void adviceWithALock_isRefused() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
+                .withPropertyValues("zkrecipes.enabled=false")
+                .withBean(Advising.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageStartingWith("@WithLock of Advising.work: ")
                         .hasMessageContaining("without the lock"));
     }
 }
