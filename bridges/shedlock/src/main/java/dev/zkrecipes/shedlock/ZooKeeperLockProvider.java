@@ -104,7 +104,8 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         LockOptions limited = options.withHoldAtMost(HeldJobLock.bounded(configuration.getLockAtMostFor()));
         LockInternals engine = engine(configuration.getName(), limited);
         try {
-            Duration wait = configuration.getLockAtLeastFor().dividedBy(2);
+            Duration half = configuration.getLockAtLeastFor().dividedBy(2);
+            Duration wait = half.compareTo(LONGEST_WAIT) < 0 ? half : LONGEST_WAIT;
             long begin = System.nanoTime();
             awaitConnection(wait);
             long now = System.nanoTime();
@@ -150,7 +151,7 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
      */
     private void awaitConnection(Duration atMost) {
         try {
-            var unused = client.awaitConnected(atMost.compareTo(LONGEST_WAIT) < 0 ? atMost : LONGEST_WAIT);
+            var unused = client.awaitConnected(atMost);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
