@@ -56,7 +56,7 @@ record IntegrationLocks(ZooKeeperClient client) implements RenewableLockRegistry
                 limited.lock();
                 return null;
             }
-            return limited.tryLock(((Duration) given[0]).toNanos(), TimeUnit.NANOSECONDS);
+            return limited.tryLock(TimeUnit.NANOSECONDS.convert((Duration) given[0]), TimeUnit.NANOSECONDS);
         });
         return (Lock) proxies.getProxy(loader);
     }

@@ -19,6 +19,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
@@ -604,7 +605,7 @@ class WithLockIT extends ApplicationStage {
         Method tryLock = distributed.getMethod("tryLock", Duration.class, Duration.class);
         assertThat(tryLock.invoke(lock, Duration.ZERO, Duration.ofHours(1))).isEqualTo(false);
         theirs.unlock();
-        assertThat(tryLock.invoke(lock, Duration.ofHours(1), Duration.ofHours(1)))
+        assertThat(tryLock.invoke(lock, ChronoUnit.FOREVER.getDuration(), Duration.ofHours(1)))
                 .isEqualTo(true);
         lock.unlock();
         assertThat(lock.tryLock()).isTrue();
