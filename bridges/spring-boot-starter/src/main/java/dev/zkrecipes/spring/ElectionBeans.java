@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -56,9 +55,9 @@ final class ElectionBeans implements SmartLifecycle {
 
     /**
      * Registers a bean for each election. The name of the bean is the name of the election followed by
-     * {@code Election}.
+     * {@code Election}. A method makes it, because Spring cannot write a supplier into code ahead of time.
      */
-    record Registrar(Environment environment, BeanFactory beans) implements ImportBeanDefinitionRegistrar {
+    record Registrar(Environment environment) implements ImportBeanDefinitionRegistrar {
         @Override
         public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
             Binder.get(environment)
@@ -67,15 +66,14 @@ final class ElectionBeans implements SmartLifecycle {
                     .keySet()
                     .forEach(name -> registry.registerBeanDefinition(
                             name + "Election",
-                            BeanDefinitionBuilder.genericBeanDefinition(
-                                            LeaderElection.class,
-                                            () -> beans.getBean(ElectionBeans.class)
-                                                    .election(name))
+                            BeanDefinitionBuilder.genericBeanDefinition(LeaderElection.class)
+                                    .setFactoryMethodOnBean("election", ElectionBeans.class.getName())
+                                    .addConstructorArgValue(name)
                                     .getBeanDefinition()));
         }
     }
 
-    private LeaderElection election(String name) {
+    LeaderElection election(String name) {
         return Objects.requireNonNull(all.get(name)).election;
     }
 

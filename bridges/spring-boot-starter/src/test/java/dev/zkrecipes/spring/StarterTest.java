@@ -55,6 +55,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aot.generate.ClassNameGenerator;
+import org.springframework.aot.generate.DefaultGenerationContext;
+import org.springframework.aot.generate.GeneratedFiles;
+import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.actuate.health.Status;
@@ -69,8 +73,12 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.javapoet.ClassName;
 
 /** What the starter makes under which conditions, and what fails the start. No server is needed. */
 class StarterTest {
@@ -94,6 +102,22 @@ class StarterTest {
                     .isEqualTo(Status.DOWN);
         });
         assertThat(made[0].connectionState()).isEqualTo(ConnectionState.CLOSED);
+    }
+
+    /** Spring Boot's goal process-aot writes a context into code, for native images and for a fast start. */
+    @Test
+    void contextWithAnElection_canBeMadeAheadOfTime() {
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        TestPropertyValues.of(CONNECT, "zkrecipes.elections.billing.path=/billing")
+                .applyTo(context);
+        context.register(ZkRecipesAutoConfiguration.class);
+        InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
+        DefaultGenerationContext code =
+                new DefaultGenerationContext(new ClassNameGenerator(ClassName.get(StarterTest.class)), files);
+        new ApplicationContextAotGenerator().processAheadOfTime(context, code);
+        code.writeGeneratedContent();
+        assertThat(files.getGeneratedFiles(GeneratedFiles.Kind.SOURCE).keySet())
+                .contains("dev/zkrecipes/spring/ElectionBeans__BeanDefinitions.java");
     }
 
     @Test
