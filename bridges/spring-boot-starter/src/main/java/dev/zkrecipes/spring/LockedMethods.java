@@ -4,6 +4,7 @@
 package dev.zkrecipes.spring;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Objects;
@@ -112,13 +113,19 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
 
     private static boolean isPastTheProxy(Method method, Class<?> bean) {
         MergedAnnotations known = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-        return PAST_THE_PROXY.stream().anyMatch(known::isPresent)
+        return PAST_THE_PROXY.stream().flatMap(known::stream).anyMatch(each -> isRead(each.getSource()))
                 || (InitializingBean.class.isAssignableFrom(bean)
                         && method.getName().equals("afterPropertiesSet")
                         && method.getParameterCount() == 0)
                 || (DisposableBean.class.isAssignableFrom(bean)
                         && method.getName().equals("destroy")
                         && method.getParameterCount() == 0);
+    }
+
+    /** Whether Spring reads annotations there: it looks at the methods of classes, and at default methods. */
+    private static boolean isRead(@Nullable Object source) {
+        return source instanceof Method method
+                && !(method.getDeclaringClass().isInterface() && Modifier.isAbstract(method.getModifiers()));
     }
 
     LockedMethod of(Method method, Class<?> bean) {

@@ -469,7 +469,8 @@ class LockedMethodTest {
                 Destroyed.class,
                 Disposable.class,
                 WarmByItsInterface.class,
-                CalledByItsParent.class
+                CalledByItsParent.class,
+                WarmByDefault.class
             })
     @Tag("H134")
     void methodThatSpringCallsPastTheProxy_isRefusedBeforeItRuns(Class<?> bean) {
@@ -482,6 +483,45 @@ class LockedMethodTest {
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageStartingWith("@WithLock of " + bean.getSimpleName() + ".")
                         .hasMessageContaining("without the lock"));
+    }
+
+    interface Stopping {
+        @PreDestroy
+        void stop();
+
+        @PostConstruct
+        default void warmUp() {}
+    }
+
+    static class Stopped implements Stopping {
+        boolean isStopped;
+
+        @Override
+        @WithLock("/x")
+        public void stop() {
+            isStopped = true;
+        }
+    }
+
+    static class WarmByDefault extends Stopped {
+        @Override
+        @WithLock("/x")
+        public void warmUp() {
+            throw new AssertionError("without the lock");
+        }
+    }
+
+    /** Spring calls methods of classes, and default methods. */
+    @Test
+    @Tag("H134")
+    void annotationOfAnAbstractMethodOfAnInterface_isNoCallBySpring() {
+        Stopped bean = new Stopped();
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
+                .withPropertyValues("zkrecipes.enabled=false")
+                .withBean(Stopped.class, () -> bean)
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(bean.isStopped).isFalse();
     }
 
     static class Early {
