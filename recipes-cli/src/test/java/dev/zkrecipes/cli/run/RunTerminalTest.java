@@ -169,6 +169,7 @@ class RunTerminalTest {
                 "env TERM=xterm \"$ZKLOCK\" run /a echo ran 2>&1 ! cat       | false",
                 "set -m; env TERM=xterm \"$ZKLOCK\" run /a echo ran & wait $! | false",
             })
+    @Tag("H226")
     void wait_saysWhoHoldsTheLock_atATerminalOnly(String line, boolean told) throws IOException, InterruptedException {
         ScriptedKeeper keeper = new ScriptedKeeper(folder)
                 .upon("go", "echo '+busy /a, held by x'; echo busy >&3; until [ -e free ]; do sleep 0.1; done; grant");
