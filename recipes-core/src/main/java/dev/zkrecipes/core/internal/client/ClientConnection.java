@@ -281,26 +281,21 @@ public final class ClientConnection {
      * no answer can come without one. Interruptions do not end the wait, and the thread keeps its flag.
      */
     public void awaitWhileConnected(CompletableFuture<Void> future) {
-        awaitWhile(this::isConnected, future, Deadline.after(requestTimeout(), scheduler));
-    }
-
-    /** Whether the session in use has a connection. */
-    public boolean isConnected() {
-        return state == ConnectionState.CONNECTED;
+        awaitWhileConnected(null, future, Deadline.after(requestTimeout(), scheduler));
     }
 
     /**
-     * Waits as {@link #awaitWhileConnected(CompletableFuture)} does, but until the deadline, and while
-     * {@code hasConnection} says so: the answer may come on the connection of another session than the one in use.
+     * Waits as {@link #awaitWhileConnected(CompletableFuture)} does, but until the deadline. The answer comes on the
+     * connection of this session, which may be that of a former handle; null for the session in use.
      */
     @SuppressWarnings("CollectionUndefinedEquality") // each is equal to itself only
-    public void awaitWhile(BooleanSupplier hasConnection, CompletableFuture<Void> future, Deadline by) {
-        while (true) {
+    public void awaitWhileConnected(@Nullable Session session, CompletableFuture<Void> future, Deadline by) {
+        do {
             CompletableFuture<Void> over = new CompletableFuture<>();
             untilDisconnected.add(over);
             try {
                 // Checked after the wait is registered: a disconnect first changes the state and then ends the waits.
-                if (future.isDone() || by.remainingNanos() <= 0 || !hasConnection.getAsBoolean()) {
+                if (!isConnected(session)) {
                     return;
                 }
                 Completion.on(future, (nothing, failure) -> over.complete(null));
@@ -308,7 +303,15 @@ public final class ClientConnection {
             } finally {
                 untilDisconnected.remove(over);
             }
+        } while (!future.isDone() && by.remainingNanos() > 0);
+    }
+
+    /** Whether the session has a connection; once it has ended, whether the session in use has one. */
+    private boolean isConnected(@Nullable Session session) {
+        if (session == null || session == used || session.isEnded()) {
+            return state == ConnectionState.CONNECTED;
         }
+        return session.isConnected() && !session.isTakenForLost();
     }
 
     // ---- The end.

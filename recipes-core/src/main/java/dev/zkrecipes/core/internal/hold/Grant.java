@@ -17,7 +17,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -188,16 +187,9 @@ public final class Grant {
         all().forEach(part -> part.prolong(most));
     }
 
-    /**
-     * Whether there is a connection on which the deletion of the nodes can be answered: that of their session or, if
-     * that has ended or the lock is a foreign one, that of the client, as {@code ofClient} says. Any thread may ask.
-     */
-    public boolean hasConnection(BooleanSupplier ofClient) {
-        // The nodes of a new grant are of one session, so the first one speaks for all.
-        if (first() instanceof HeldNode node && !node.session().isEnded()) {
-            return node.session().isConnected() && !node.session().isTakenForLost();
-        }
-        return ofClient.getAsBoolean();
+    /** Returns the session of the nodes; null if the lock is a foreign one. The nodes of a new grant are of one. */
+    public @Nullable Session session() {
+        return first() instanceof HeldNode node ? node.session() : null;
     }
 
     // ---- Checking and releasing all parts together.

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.client.ClientConnection;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.Held;
@@ -328,11 +327,9 @@ public abstract sealed class OwnedLock implements InterProcessLock, Hold.Origin 
     static void awaitGone(EngineClient client, Hold closed, @Nullable Deadline by) {
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
-            ClientConnection connection = client.connection();
-            connection.awaitWhile(
-                    () -> closed.grant().hasConnection(connection::isConnected),
-                    givenBack,
-                    by == null ? client.requestDeadline() : by);
+            client.connection()
+                    .awaitWhileConnected(
+                            closed.grant().session(), givenBack, by == null ? client.requestDeadline() : by);
         }
     }
 
