@@ -21,8 +21,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -89,7 +90,10 @@ class RequiredAuthenticationIT {
         }
     }
 
-    /** Each of them, also those that go down with the connection on which one was refused. */
+    /**
+     * Each of them, also those that go down with the connection on which one was refused. The proxy lets none of them
+     * pass before all are under way: one that comes later finds no connection, and is told to come again.
+     */
     @ParameterizedTest
     @ValueSource(strings = {SASL, ENFORCED})
     @Tag("H151")
@@ -102,16 +106,21 @@ class RequiredAuthenticationIT {
                     proxy.dropRequest(RequestType.GET_CHILDREN2, 1), proxy.dropRequest(RequestType.MULTI_READ, 1));
             try (ZooKeeperClient client = builder(proxy).build()) {
                 assertThat(client.awaitConnected(Duration.ofSeconds(60))).isTrue();
-                CyclicBarrier together = new CyclicBarrier(20);
+                proxy.pauseRequests();
+                Queue<Thread> asking = new ConcurrentLinkedQueue<>();
                 List<Future<Throwable>> heard = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {
                     InterProcessMutex mutex = new InterProcessMutex(client, "/required/" + i);
                     boolean reads = i % 2 == 0;
                     heard.add(callers.submit(() -> {
-                        together.await();
+                        asking.add(Thread.currentThread());
                         return catchThrowable(reads ? mutex::participants : mutex::tryAcquire);
                     }));
                 }
+                Soon.await()
+                        .until(() -> asking.size() == 20
+                                && asking.stream().allMatch(each -> each.getState() == Thread.State.TIMED_WAITING));
+                proxy.resume();
                 for (Future<Throwable> each : heard) {
                     assertThat(each.get()).isInstanceOf(LockAccessException.class);
                 }
