@@ -72,6 +72,12 @@ public final class Hold implements MultiLease, Held.Listener {
         void confirm(Hold closed, boolean tells);
 
         /**
+         * Releases what another thread could not, if the calling thread owns the closed hold. For a lock that only its
+         * own thread can release; by default, does nothing.
+         */
+        default void releaseByOwner(Hold closed) {}
+
+        /**
          * The scheduler for the timers of holds. Throws if holds of this lock can only be closed by their own thread.
          */
         EngineScheduler timers();
@@ -288,6 +294,7 @@ public final class Hold implements MultiLease, Held.Listener {
     @Override
     public CompletableFuture<Void> closeAsync() {
         beginClosing(false);
+        lock.releaseByOwner(this);
         return listeners().released();
     }
 

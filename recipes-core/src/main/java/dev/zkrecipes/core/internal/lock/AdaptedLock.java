@@ -201,9 +201,7 @@ public final class AdaptedLock extends OwnedLock {
      */
     @Override
     public void confirm(Hold closed, boolean tells) {
-        if (closed.data().isOfCaller()) {
-            held(closed).releaseByOwner();
-        }
+        releaseByOwner(closed);
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (tells && givenBack.isCompletedExceptionally()) {
             try {
@@ -211,6 +209,13 @@ public final class AdaptedLock extends OwnedLock {
             } catch (CompletionException e) {
                 Throwables.throwIfUnchecked(Objects.requireNonNull(e.getCause()));
             }
+        }
+    }
+
+    @Override
+    public void releaseByOwner(Hold closed) {
+        if (closed.data().isOfCaller()) {
+            held(closed).releaseByOwner();
         }
     }
 

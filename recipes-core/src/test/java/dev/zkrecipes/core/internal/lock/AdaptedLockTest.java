@@ -52,6 +52,7 @@ class AdaptedLockTest {
         RuntimeException refusesState;
 
         Runnable whileReleasing = () -> {};
+        Runnable whenStateIsAsked = () -> {};
 
         @Nullable
         Consumer<RevocationRequest> asked;
@@ -89,6 +90,7 @@ class AdaptedLockTest {
             if (refusesState != null) {
                 throw refusesState;
             }
+            whenStateIsAsked.run();
             return state;
         }
 
@@ -117,6 +119,11 @@ class AdaptedLockTest {
             if (refusesRelease != null) {
                 throw refusesRelease;
             }
+        }
+
+        @Override
+        public void releaseByOwner() {
+            calls.add("release by owner");
         }
 
         void lose() {
@@ -482,5 +489,46 @@ class AdaptedLockTest {
         lease.close();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(other.calls).containsExactly("acquire", "release");
+    }
+
+    /** The other thread has decided to close the lease and has not called the other library yet. */
+    @Test
+    @Tag("H150")
+    void ownerThatClosesWhileAnotherThreadIsAtIt_givesBackByItself() throws Exception {
+        Lease lease = lock.acquire();
+        ((Hold) lease).letAnyThreadClose();
+        Thread owner = Thread.currentThread();
+        CountDownLatch decided = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        other.whenStateIsAsked = () -> {
+            if (Thread.currentThread() != owner) {
+                decided.countDown();
+                Uninterruptibles.awaitUninterruptibly(goesOn);
+            }
+        };
+        List<Thread> releasing = new CopyOnWriteArrayList<>();
+        other.whileReleasing = () -> releasing.add(Thread.currentThread());
+        Thread loss = new Thread(lease::closeAsync);
+        loss.start();
+        decided.await();
+        lease.close();
+        assertThat(releasing).containsExactly(owner);
+        goesOn.countDown();
+        loss.join();
+        assertThat(other.calls).containsExactly("acquire", "release");
+    }
+
+    /** The other thread could not release what only the owner can. */
+    @Test
+    @Tag("H240")
+    void ownerThatClosesAsynchronously_releasesWhatAnotherThreadCouldNot() throws Exception {
+        Lease lease = lock.acquire();
+        ((Hold) lease).letAnyThreadClose();
+        Thread loss = new Thread(lease::closeAsync);
+        loss.start();
+        loss.join();
+        assertThat(other.calls).containsExactly("acquire", "release");
+        var unused = lease.closeAsync();
+        assertThat(other.calls).containsExactly("acquire", "release", "release by owner");
     }
 }
