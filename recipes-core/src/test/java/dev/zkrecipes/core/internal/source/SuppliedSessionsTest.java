@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.source;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.BeforeEach;
@@ -166,6 +168,66 @@ class SuppliedSessionsTest {
         int before = asked.get();
         scheduler.advance(FIRST_PAUSE);
         assertThat(asked).hasValue(before + 1);
+    }
+
+    /** Sessions of handles that the supplier returns, with scripted operations. */
+    private SuppliedSessions supplied(Supplier<ZooKeeper> supplier) {
+        ScriptedOperations operations = new ScriptedOperations(scheduler);
+        return new SuppliedSessions(
+                supplier,
+                Runnable::run,
+                found -> new Session(
+                        states -> operations,
+                        scheduler,
+                        new Containers(false, scheduler),
+                        operations.sessionTimeout(),
+                        LONGEST_PAUSE,
+                        false,
+                        (ended, state) -> {}),
+                session -> used++,
+                scheduler,
+                new Pauses(scheduler, FIRST_PAUSE, LONGEST_PAUSE));
+    }
+
+    @Test
+    @Tag("H241")
+    void handleThatIsReplaced_isForgotten() {
+        List<ZooKeeper> handles = new ArrayList<>(List.of(handle));
+        SuppliedSessions supplied = supplied(() -> handles.get(handles.size() - 1));
+        supplied.start();
+        scheduler.run();
+        when(handle.getState()).thenReturn(ZooKeeper.States.CLOSED);
+        ZooKeeper next = mock();
+        when(next.getState()).thenReturn(ZooKeeper.States.CONNECTED);
+        when(next.getClientConfig()).thenReturn(new ZKClientConfig());
+        handles.add(next);
+        supplied.request(mock());
+        scheduler.run();
+        assertThat(used).isEqualTo(2);
+        assertThat(supplied).extracting("known", MAP).containsOnlyKeys(next);
+    }
+
+    /** The session that is there serves the next request; only that asks again. */
+    @Test
+    void supplierThatFailsWhileASessionIsThere_andNobodyWaits_isNotAskedAgain() {
+        AtomicInteger asked = new AtomicInteger();
+        SuppliedSessions supplied = supplied(() -> {
+            asked.incrementAndGet();
+            if (!hasHandle) {
+                throw new IllegalStateException("played: no handle");
+            }
+            return handle;
+        });
+        supplied.start();
+        scheduler.run();
+        hasHandle = false;
+        SessionSource.User gone = mock();
+        supplied.request(gone);
+        supplied.forget(gone);
+        scheduler.run();
+        assertThat(asked).hasValue(2);
+        scheduler.advance(LONGEST_PAUSE.multipliedBy(10));
+        assertThat(asked).hasValue(2);
     }
 
     @Test
