@@ -67,6 +67,35 @@ class HoldEndTest extends ClientScene {
         assertThat(told).containsExactly("lost");
     }
 
+    /** The closing thread has seen no loss, so it decides as if there were none. */
+    @Test
+    void lossThatIsToldWhileTheLeaseIsClosed_isLeftToTheClosingThread() {
+        Hold[] same = new Hold[1];
+        same[0] = sameWith(() -> same[0].onLost(node()));
+        same[0].beginClosing(false);
+        scheduler.run();
+        assertThat(same[0].state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(same[0].ended()).isCompletedWithValue(LeaseState.RELEASED);
+        assertThat(told).isEmpty();
+    }
+
+    /** The thread that has ended the part looked for its listener before there was one. */
+    @Test
+    void listenerOfAPartThatIsLostAlready_isToldAtOnce() {
+        node().lose("played");
+        scheduler.run();
+        node().attach(part -> told.add("lost"));
+        assertThat(told).containsExactly("lost");
+    }
+
+    /** An error of the engine may have kept the cleaner from taking it. */
+    @Test
+    void abandonedNode_isNotWaitedFor() {
+        node().abandon();
+        assertThat(node().gone()).isCompleted();
+        assertThat(held.state()).isEqualTo(LeaseState.LOST);
+    }
+
     @Test
     void lostLeaseThatIsClosedBeforeAnotherOnItsNode_staysLost() {
         LockData ofThread = LockData.ofThread(Thread.currentThread(), () -> 0, useless -> {});
