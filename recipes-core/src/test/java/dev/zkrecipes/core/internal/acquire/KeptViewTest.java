@@ -16,6 +16,7 @@ import dev.zkrecipes.core.internal.client.LivingSessions;
 import dev.zkrecipes.core.internal.hold.Grant;
 import dev.zkrecipes.core.internal.hold.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.KeptView;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -121,6 +122,16 @@ class KeptViewTest extends AcquireFixture {
         operations.add(PATH, "lock-0000000000");
         AcquireLoop waiting = queueing(); // its number is the one that would follow
         assertWaits(waiting);
+    }
+
+    /** The next request may have to make the path again, so it counts as the first. */
+    @Test
+    @Tag("H155")
+    void pathThatIsGone_isUsedForTheFirstTimeAgain() {
+        operations.tellRemoved(NAME);
+        scheduler.run();
+        KeptView view = LivingSessions.of(engine).get(0).keptViews().use(PATH);
+        assertThat(view.isNew()).isTrue();
     }
 
     /** The event comes between the create and its answer. */

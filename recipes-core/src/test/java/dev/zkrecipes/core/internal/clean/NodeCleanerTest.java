@@ -27,6 +27,7 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionNodes;
 import dev.zkrecipes.core.internal.source.SessionSource;
 import dev.zkrecipes.core.internal.thread.Pauses;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -600,6 +601,18 @@ class NodeCleanerTest extends ClientScene {
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.DELETE);
         assertThat(held.gone()).isCompleted();
+    }
+
+    /** The server does not tell who waits behind it. */
+    @Test
+    void nodeThatIsKnownToBeGone_isWaitedForNoMore() {
+        CompletableFuture<Lease> first = acquire();
+        CompletableFuture<Lease> second = acquire();
+        assertThat(second).isNotDone();
+        operations.removeUntold(
+                LockPath.name(((HeldNode) session().keepAlive().all().get(0)).nodePath()));
+        giveBack(first);
+        assertThat(second).isCompleted();
     }
 
     @Test

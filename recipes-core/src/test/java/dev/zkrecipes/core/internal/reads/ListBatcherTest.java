@@ -10,11 +10,15 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.internal.ClientScene;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.queue.ListQuery;
+import dev.zkrecipes.core.spi.port.Answer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -71,5 +75,19 @@ class ListBatcherTest extends ClientScene {
             scheduler.advance(Duration.ofMillis(20));
         }
         assertThat(operations.nodes()).isEmpty();
+    }
+
+    /** One of several paths is missing: the list shows what there is on the others. */
+    @Test
+    void writeThatFindsAPathMissing_isCommitted_soTheListBehindItCounts() {
+        operations.add("lock-0000000000");
+        ListBatcher batcher =
+                new ListBatcher(operations, scheduler, (paths, reply) -> reply.accept(Answer.failed(Code.NONODE)));
+        List<ChildrenSnapshot> shown = new ArrayList<>();
+        batcher.askBehindWrite(new ListQuery(List.of(new ListQuery.Part("/locks/orders", false))), shown::add);
+        scheduler.run();
+        assertThat(shown)
+                .singleElement()
+                .satisfies(list -> assertThat(list.names("/locks/orders")).containsExactly("lock-0000000000"));
     }
 }
