@@ -80,7 +80,7 @@ public final class OpenedSessions implements SessionSource {
      */
     @Override
     public void start() {
-        if (!opening && !stopped) {
+        if (!opening) {
             opening = true;
             scheduler.handOver(this::logIn);
         }
