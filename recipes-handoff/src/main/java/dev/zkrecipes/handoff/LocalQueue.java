@@ -465,11 +465,13 @@ final class LocalQueue implements ForeignLock {
     }
 
     /**
-     * Keeps the lease, which no turn has any more, if it may have another turn and no request waits. Returns whether it
-     * is kept. Call with {@link #guard} held.
+     * Keeps the lease, which no turn has any more, if it may have another turn and no request waits. A lease in whose
+     * place there is a later one is not kept, because no request would ever find it. Returns whether it is kept. Call
+     * with {@link #guard} held.
      */
     private boolean keep(Node node, LeaseState state, long now) {
-        node.isKept = keepFor > 0
+        node.isKept = held == node
+                && keepFor > 0
                 && !node.retired
                 && waiting.isEmpty()
                 && state == LeaseState.HELD

@@ -327,6 +327,27 @@ class KeepForTest extends QueueScene {
         assertGivenBack();
     }
 
+    /** Its node was deleted while nobody was told, so the lease seems to be held when the next one is. */
+    @Test
+    @Tag("H210")
+    void leaseOfALateTry_isNotKeptBesideTheNextOne() {
+        List<CompletableFuture<Lease>> next = new ArrayList<>();
+        whenThreadIsLate = () -> {
+            ensemble.deleteNodeUntold(PATH + "/" + nodes().get(0));
+            next.addAll(ask(mutex, 1));
+            assertThat(next.get(0)).isCompleted();
+        };
+        Lease tried = mutex.tryAcquire().orElseThrow();
+        assertThat(tried.state()).isEqualTo(LeaseState.HELD);
+        sent.clear();
+        tried.close();
+        settle();
+        assertThat(sent).contains("delete");
+        giveBack(next.get(0));
+        pass(LONG);
+        assertGivenBack();
+    }
+
     // ---- A lease that is not proven.
 
     @Test
