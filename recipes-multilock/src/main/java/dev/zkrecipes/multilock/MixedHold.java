@@ -121,10 +121,13 @@ final class MixedHold implements ForeignLock.Hold {
         var unused = beginClosing(leases);
     }
 
-    /** Closing the leases again releases those that only this thread can release. */
+    /**
+     * Closing the leases again releases those that only this thread can release. The others are on their way back
+     * already, so nothing is waited for.
+     */
     @Override
     public void releaseByOwner() {
-        LockParts.closeAll(leases);
+        releaseInBackground();
     }
 
     /** Closing a lease again sends nothing; it returns the future of the first close. */
