@@ -161,11 +161,12 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
                 .orElse(null);
     }
 
-    /** Returns the types of the arguments, in which type variables are what they are for the bean. */
+    /** Returns the types of the arguments, in which type variables are what they are for the bean, or are erased. */
     private static List<Class<?>> argumentsOf(Method method, Class<?> owner) {
-        return IntStream.range(0, method.getParameterCount())
+        Class<?>[] erased = method.getParameterTypes();
+        return IntStream.range(0, erased.length)
                 .<Class<?>>mapToObj(
-                        i -> ResolvableType.forMethodParameter(method, i, owner).resolve(Object.class))
+                        i -> ResolvableType.forMethodParameter(method, i, owner).resolve(erased[i]))
                 .toList();
     }
 }

@@ -385,6 +385,25 @@ class LockedMethodTest {
                 });
     }
 
+    interface Batch {
+        @WithLock("/batch")
+        <T> void runAll(T[] jobs);
+    }
+
+    static class RunningAll {
+        public void runAll(Object[] jobs) {}
+    }
+
+    static class Jobs extends RunningAll implements Batch {}
+
+    @Test
+    @Tag("H134")
+    void annotationOfAGenericArray_countsForAnInheritedMethodOfItsErasure() throws NoSuchMethodException {
+        assertThat(new LockedMethods(text -> text)
+                        .matches(RunningAll.class.getMethod("runAll", Object[].class), Jobs.class))
+                .isTrue();
+    }
+
     static class Numbers extends ArrayList<String> {
         private static final long serialVersionUID = 1L;
     }
