@@ -6,6 +6,7 @@ package dev.zkrecipes.spring;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -37,6 +38,7 @@ final class FirstAndLast implements BeanDefinitionRegistryPostProcessor, Priorit
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
         AbstractBeanFactory beans = (AbstractBeanFactory) registry;
+        requireNoneIsMade(beans, registry);
         beans.addBeanPostProcessor(new BeanPostProcessor() {
             @Override
             public Object postProcessBeforeInitialization(Object bean, String name) {
@@ -47,11 +49,30 @@ final class FirstAndLast implements BeanDefinitionRegistryPostProcessor, Priorit
                 }
                 return bean;
             }
+
+            /** Also sees what a factory makes, such as a repository. A scoped proxy finds its bean at each call. */
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String name) {
+                if (!(bean instanceof AopInfrastructureBean) && !createsProxies(beans)) {
+                    LockedMethods.requireNoneBeforeProxies(bean.getClass());
+                }
+                return bean;
+            }
         });
         if (CallHold.HAS_TRANSACTIONS) {
             beans.addBeanPostProcessor(new Transactions());
         }
         AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+    }
+
+    /** Refuses what the processors need that Spring creates together with this one: it creates all that have an order. */
+    private static void requireNoneIsMade(AbstractBeanFactory beans, BeanDefinitionRegistry registry) {
+        for (String name : beans.getSingletonNames()) {
+            Object made = registry.containsBeanDefinition(name) ? beans.getSingleton(name) : null;
+            if (made != null) {
+                LockedMethods.requireNoneBeforeProxies(made.getClass());
+            }
+        }
     }
 
     /** Whether Spring creates proxies by now. Beans that its own first processors need are created earlier. */

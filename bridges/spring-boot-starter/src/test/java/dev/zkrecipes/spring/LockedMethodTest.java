@@ -38,13 +38,19 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.core.ResolvableType;
 import org.springframework.http.ResponseEntity;
@@ -577,8 +583,32 @@ class LockedMethodTest {
         }
     }
 
+    /** Spring makes it, and what it needs, together with all that have an order, before it calls any of them. */
+    static class OrderedProcessor implements BeanDefinitionRegistryPostProcessor, Ordered {
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+
+        @Override
+        public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {}
+    }
+
+    static class OrderedRegistryProcessing {
+        @Bean
+        static OrderedProcessor processor(Early early) {
+            return new OrderedProcessor();
+        }
+    }
+
     @ParameterizedTest
-    @ValueSource(classes = {Processing.class, FactoryProcessing.class, RegistryProcessing.class})
+    @ValueSource(
+            classes = {
+                Processing.class,
+                FactoryProcessing.class,
+                RegistryProcessing.class,
+                OrderedRegistryProcessing.class
+            })
     @Tag("H134")
     void beanThatIsMadeBeforeProxiesAre_isRefused(Class<?> processing) {
         new ApplicationContextRunner()
@@ -586,11 +616,74 @@ class LockedMethodTest {
                 .withPropertyValues("zkrecipes.enabled=false")
                 .withBean(Early.class)
                 .withUserConfiguration(processing)
-                .run(context -> assertThat(context.getStartupFailure())
-                        .rootCause()
+                .run(context -> assertThat(NestedExceptionUtils.getMostSpecificCause(
+                                Objects.requireNonNull(context.getStartupFailure(), "it has started")))
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageStartingWith("@WithLock of Early.work: ")
                         .hasMessageContaining("without the lock"));
+    }
+
+    static class EarlyProduct extends Early {}
+
+    static class Producing implements FactoryBean<EarlyProduct> {
+        @Override
+        public EarlyProduct getObject() {
+            return new EarlyProduct();
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return EarlyProduct.class;
+        }
+    }
+
+    static class ProductProcessing {
+        @Bean
+        static Processor processor(EarlyProduct early) {
+            return new Processor();
+        }
+    }
+
+    /** As Spring Data makes repositories. */
+    @Test
+    @Tag("H134")
+    void productThatIsMadeBeforeProxiesAre_isRefused() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
+                .withPropertyValues("zkrecipes.enabled=false")
+                .withBean(Producing.class)
+                .withUserConfiguration(ProductProcessing.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageStartingWith("@WithLock of EarlyProduct.work: ")
+                        .hasMessageContaining("without the lock"));
+    }
+
+    static class ScopedProcessing {
+        @Bean
+        @Scope(value = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+        static EarlyProduct scoped() {
+            return new EarlyProduct();
+        }
+
+        @Bean
+        static Processor processor(EarlyProduct early) {
+            return new Processor();
+        }
+    }
+
+    /** Each call finds a bean that is made when proxies are. */
+    @Test
+    @Tag("H134")
+    void scopedProxyThatIsMadeBeforeProxiesAre_isNotRefused() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ZkRecipesAutoConfiguration.class))
+                .withPropertyValues("zkrecipes.enabled=false")
+                .withUserConfiguration(ScopedProcessing.class)
+                .run(context -> assertThatThrownBy(() ->
+                                context.getBean("scoped", EarlyProduct.class).work())
+                        .hasMessageContaining("EarlyProduct.work was not run"));
     }
 
     static class Advising implements MethodInterceptor {
