@@ -43,6 +43,7 @@ public final class ForeignHeld extends Held {
     private final AtomicBoolean givenBack = new AtomicBoolean(); // whether the foreign release was called
     private final CompletableFuture<Void> gone = new CompletableFuture<>(); // completes with the foreign release
     private volatile @Nullable Thread releaser; // the thread that called the foreign release
+    private boolean releasedByOwner; // of the owner's thread alone
 
     public ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
         super(spec, limit);
@@ -254,11 +255,14 @@ public final class ForeignHeld extends Held {
     }
 
     /**
-     * Lets the thread that acquired the lock release what another thread could not, when the time was over. Only the
-     * log reports a failure, because closing a lost lease throws nothing.
+     * Lets the thread that acquired the lock release what another thread could not, when the time was over. This
+     * happens once, however many leases the thread closes, and however often: a lock that counts would release the
+     * thread's next hold. Only the log reports a failure, because closing a lost lease throws nothing. Called by that
+     * thread alone.
      */
     public void releaseByOwner() {
-        if (givenBack.get() && releaser != Thread.currentThread()) {
+        if (givenBack.get() && releaser != Thread.currentThread() && !releasedByOwner) {
+            releasedByOwner = true;
             try {
                 hold.releaseByOwner();
             } catch (RuntimeException e) {

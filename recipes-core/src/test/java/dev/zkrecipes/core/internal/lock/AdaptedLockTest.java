@@ -531,4 +531,25 @@ class AdaptedLockTest {
         var unused = lease.closeAsync();
         assertThat(other.calls).containsExactly("acquire", "release", "release by owner");
     }
+
+    /** A lock that counts would release the thread's next hold. */
+    @Test
+    @Tag("H244")
+    void ownerThatClosesItsLeasesAgain_releasesOnce() throws Exception {
+        Lease outer = lock.acquire();
+        Lease inner = lock.acquire();
+        ((Hold) outer).letAnyThreadClose();
+        ((Hold) inner).letAnyThreadClose();
+        Thread loss = new Thread(() -> {
+            inner.closeAsync();
+            outer.closeAsync();
+        });
+        loss.start();
+        loss.join();
+        assertThat(other.calls).containsExactly("acquire", "release");
+        inner.close();
+        outer.close();
+        var unused = outer.closeAsync();
+        assertThat(other.calls).containsExactly("acquire", "release", "release by owner");
+    }
 }
