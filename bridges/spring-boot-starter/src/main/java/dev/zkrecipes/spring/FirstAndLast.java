@@ -65,7 +65,10 @@ final class FirstAndLast implements BeanDefinitionRegistryPostProcessor, Priorit
         AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
     }
 
-    /** Refuses what the processors need that Spring creates together with this one: it creates all that have an order. */
+    /**
+     * Refuses the beans that other registry processors need. Spring creates all of those that have an order, with what
+     * they need, before it calls the first of them, which is this one.
+     */
     private static void requireNoneIsMade(AbstractBeanFactory beans, BeanDefinitionRegistry registry) {
         for (String name : beans.getSingletonNames()) {
             Object made = registry.containsBeanDefinition(name) ? beans.getSingleton(name) : null;

@@ -156,9 +156,10 @@ public interface ForeignLock {
         }
 
         /**
-         * Releases what another thread could not, and waits for nothing else. Called once, when the thread that acquired
-         * the lock first closes a lease of it, also asynchronously, after {@link #expire} was called on another thread,
-         * which may still be at it. For a lock that only its own thread can release; by default, does nothing.
+         * Releases what another thread could not, and waits for nothing else. Called once, when the thread that
+         * acquired the lock first closes a lease of it, also asynchronously, after {@link #expire} was called on
+         * another thread, which may still be at it. For a lock that only its own thread can release; by default, does
+         * nothing.
          */
         default void releaseByOwner() {}
 
