@@ -109,7 +109,9 @@ class RunTerminalTest {
 
     /**
      * A script at a terminal, into which keys are typed once it shows KEYS: with {@code flock} it shows the same. The
-     * last one reads from a process group that has no parent: before the parent is gone, the read would stop the group.
+     * one with {@code fg} waits until its read has stopped the job: one that begins just before {@code fg} stops it in
+     * the foreground, with {@code flock}, too. The last one reads from a process group that has no parent: before the
+     * parent is gone, the read would stop the group.
      */
     @ParameterizedTest
     @CsvSource(
@@ -118,7 +120,7 @@ class RunTerminalTest {
             value = {
                 "env a.b=1 \"$@\" sh -c 'env; echo KEYS' ! grep -e ^a.b -e KEYS          | none",
                 "\"$@\" sh -c 'ps -o pgid= -o tpgid= -p $$ >file; echo KEYS'; awk '{ print $1 == $2 }' file | none",
-                "\"$@\" sh -c 'read -r x </dev/tty; echo \"got $x\"' >file & echo KEYS; fg; cat file | words",
+                "\"$@\" sh -c 'read -r x </dev/tty; echo \"got $x\"' >file & until jobs -s ! grep -q .; do sleep 0.1; done; echo KEYS; fg; cat file | words",
                 "\"$@\" sh -c 'echo KEYS; read -r x; echo \"got $x\" >&2' ! cat           | words",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo went on                  | interrupt",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo \"code $?\"             | quit",
