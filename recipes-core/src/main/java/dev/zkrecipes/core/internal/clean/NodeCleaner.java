@@ -275,8 +275,8 @@ public final class NodeCleaner implements SessionSource.User {
                                         .toList()));
         if (!left.isEmpty()) {
             log.warn(
-                    "At the lock node {}: {} before it was known that {} of its nodes are gone. They are deleted as soon as"
-                            + " the ZooKeeper handle reaches a server, or end with the session of that handle.",
+                    "At the lock node {}: {} before it was known that {} of its nodes are gone. They are deleted as soon"
+                            + " as the ZooKeeper handle reaches a server, or end with the session of that handle.",
                     left.get(0).node.describe(),
                     why,
                     left.size());

@@ -228,9 +228,7 @@ class KeptViewTest extends AcquireFixture {
     }
 
     /** Two connections were lost with the lists of two paths, so these are asked for one by one, the second one later. */
-    @Test
-    @Tag("H185")
-    void listThatComesLate_doesNotReplaceWhatIsKnownSince() {
+    private LockGroup twoPathsListedOneByOne() {
         LockGroup both = LockGroup.together(
                 List.of(
                         spec(new TestDriver("lock-")),
@@ -246,6 +244,13 @@ class KeptViewTest extends AcquireFixture {
         scheduler.run();
         reconnect();
         scheduler.advance(Duration.ofMillis(500));
+        return both;
+    }
+
+    @Test
+    @Tag("H185")
+    void listThatComesLate_doesNotReplaceWhatIsKnownSince() {
+        LockGroup both = twoPathsListedOneByOne();
 
         operations.delayAnswersOf(Request.ACL, Duration.ofMillis(100)); // the second list waits for it
         AcquireLoop first = launched(both, Mode.QUEUE);
@@ -259,25 +264,11 @@ class KeptViewTest extends AcquireFixture {
         assertWaits(queueing());
     }
 
-    /** As above, but the second request needs no list: it must still be in the queue when the late list comes. */
+    /** The second request needs no list: it must still be in the queue when the late list comes. */
     @Test
     @Tag("H200")
     void listThatComesLate_doesNotHideWhoWaitsWithoutAList() {
-        LockGroup both = LockGroup.together(
-                List.of(
-                        spec(new TestDriver("lock-")),
-                        specAt("/locks/limited", new LimitDriver(new AtomicInteger(1)), LockOptions.defaults())),
-                LockOptions.defaults());
-        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
-        AcquireLoop lost = launched(both, Mode.QUEUE);
-        scheduler.run();
-        reconnect();
-        operations.refuse(Request.LIST, Code.OK, Code.CONNECTIONLOSS);
-        scheduler.run();
-        lost.giveUp();
-        scheduler.run();
-        reconnect();
-        scheduler.advance(Duration.ofMillis(500));
+        LockGroup both = twoPathsListedOneByOne();
         cycle();
         cycle();
         assertKnown();

@@ -135,27 +135,13 @@ class SuppliedSessionsTest {
     @Test
     void afterAHandle_thePausesAreShortAgain() {
         AtomicInteger asked = new AtomicInteger();
-        ScriptedOperations operations = new ScriptedOperations(scheduler);
-        SuppliedSessions supplied = new SuppliedSessions(
-                () -> {
-                    asked.incrementAndGet();
-                    if (!hasHandle) {
-                        throw new IllegalStateException("played: no handle");
-                    }
-                    return handle;
-                },
-                Runnable::run,
-                found -> new Session(
-                        states -> operations,
-                        scheduler,
-                        new Containers(false, scheduler),
-                        operations.sessionTimeout(),
-                        LONGEST_PAUSE,
-                        false,
-                        (ended, state) -> {}),
-                session -> used++,
-                scheduler,
-                new Pauses(scheduler, FIRST_PAUSE, LONGEST_PAUSE));
+        SuppliedSessions supplied = supplied(() -> {
+            asked.incrementAndGet();
+            if (!hasHandle) {
+                throw new IllegalStateException("played: no handle");
+            }
+            return handle;
+        });
         hasHandle = false;
         supplied.request(mock());
         scheduler.advance(LONGEST_PAUSE.multipliedBy(10));
