@@ -122,6 +122,8 @@ class ConnectionStatesIT extends ServerStage {
                 () -> assertThatThrownBy(() -> client.awaitConnected(LONG)).isInstanceOf(InterruptedException.class));
         await().until(() -> interrupted.getState() == Thread.State.TIMED_WAITING);
         interrupted.interrupt();
+        // A wait that has been interrupted but has not run since would end with the close.
+        workers.join(LONG);
         Thread closed = workers.start(
                 "closed",
                 () -> assertThatThrownBy(() -> client.awaitConnected(LONG)).isInstanceOf(ClientClosedException.class));
