@@ -19,7 +19,8 @@ final class EngineAlone {
     static final List<Play> ALL = List.of(
             new Play("engine-runs-each-task-once", EngineAlone::eachTaskOnce),
             new Play("engine-runs-what-is-handed-over", EngineAlone::handedOver),
-            new Play("engine-runs-alarms", EngineAlone::alarms));
+            new Play("engine-runs-alarms", EngineAlone::alarms),
+            new Play("engine-drops-what-follows-its-close", EngineAlone::closed));
 
     private EngineAlone() {}
 
@@ -106,5 +107,17 @@ final class EngineAlone {
         scene.joinAll();
         end(engine);
         log.expect(2);
+    }
+
+    private static void closed(PlayScene scene) throws InterruptedException, ExecutionException {
+        EngineExecutor engine = new EngineExecutor(false);
+        Log log = new Log();
+        CompletableFuture<Thread> own = new CompletableFuture<>();
+        engine.handOver(() -> own.complete(Thread.currentThread()));
+        Thread thread = own.get();
+        engine.close();
+        engine.execute(log.task(0)); // while the engine ends, or later
+        thread.join();
+        log.expect(0);
     }
 }

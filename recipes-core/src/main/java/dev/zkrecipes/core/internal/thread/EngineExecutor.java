@@ -261,6 +261,9 @@ public final class EngineExecutor implements EngineScheduler {
 
     /** Runs the next task or alarm that the calling thread may run. Returns whether there was one. */
     private boolean runNext() {
+        if (closed) {
+            return false; // there may be a task that was being added while the executor ended
+        }
         Task next = tasks.peek();
         Alarm first = alarms.isEmpty() ? null : alarms.first();
         if (first != null && first.at - (next == null ? clock.getAsLong() : next.at) <= 0) {
