@@ -15,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -86,8 +87,12 @@ class EngineExecutorTest {
 
     /** Keeps the engine's thread busy. */
     private void hold(CountDownLatch until) {
+        hold(engine, until);
+    }
+
+    private static void hold(EngineExecutor held, CountDownLatch until) {
         CountDownLatch begun = new CountDownLatch(1);
-        engine.handOver(() -> {
+        held.handOver(() -> {
             begun.countDown();
             await(until);
         });
@@ -198,10 +203,23 @@ class EngineExecutorTest {
         return idle(engine);
     }
 
-    private Thread idle(EngineExecutor asked) throws InterruptedException {
-        Thread thread = thread(asked);
-        spinUntil(() -> sleeps(thread));
-        return thread;
+    /**
+     * A thread that has been woken still shows that it sleeps, until it runs. So the task uses up the wake-up that comes
+     * with it, and none is left for the sleep that is seen.
+     */
+    private static Thread idle(EngineExecutor asked) throws InterruptedException {
+        AtomicBoolean given = new AtomicBoolean();
+        AtomicReference<Thread> own = new AtomicReference<>();
+        asked.handOver(() -> {
+            while (!given.get()) {
+                Thread.onSpinWait(); // a latch would wake this thread once more
+            }
+            LockSupport.parkNanos(1); // returns at once if the wake-up comes later than the task
+            own.set(Thread.currentThread());
+        });
+        given.set(true);
+        spinUntil(() -> own.get() != null && sleeps(own.get()));
+        return own.get();
     }
 
     /** With a clock that stands still: however slow the machine is, the calling thread's share is not over by time. */
@@ -357,9 +375,14 @@ class EngineExecutorTest {
 
     @Test
     void timerOfATaskOfACallingThread_wakesTheEngine() throws Exception {
-        Thread thread = idle();
-        engine.execute(() -> engine.schedule(Duration.ofMillis(50), () -> ran.add(Thread.currentThread())));
+        AtomicLong clock = new AtomicLong();
+        EngineExecutor timed = new EngineExecutor(false, clock::get);
+        Thread thread = idle(timed);
+        Duration delay = Duration.ofMillis(50);
+        timed.execute(() -> timed.schedule(delay, () -> ran.add(Thread.currentThread())));
+        clock.addAndGet(delay.toNanos()); // not due before, or the calling thread would run it if it were slow
         assertThat(next()).isSameAs(thread);
+        timed.close();
     }
 
     @Test
@@ -495,10 +518,14 @@ class EngineExecutorTest {
 
     @Test
     void timers_runInTheOrderOfTheirTimes() throws Exception {
-        engine.schedule(Duration.ofMillis(2_500), () -> ran.add("third"));
-        engine.schedule(Duration.ofMillis(200), () -> ran.add("first"));
-        engine.schedule(Duration.ofSeconds(1), () -> ran.add("second"));
+        AtomicLong clock = new AtomicLong();
+        EngineExecutor timed = new EngineExecutor(false, clock::get);
+        timed.schedule(Duration.ofMillis(2_500), () -> ran.add("third"));
+        timed.schedule(Duration.ofMillis(200), () -> ran.add("first"));
+        timed.schedule(Duration.ofSeconds(1), () -> ran.add("second"));
+        clock.set(Duration.ofMillis(2_500).toNanos()); // none is due before all are set
         assertThat(List.of(next(), next(), next())).containsExactly("first", "second", "third");
+        timed.close();
     }
 
     @Test
@@ -514,15 +541,18 @@ class EngineExecutorTest {
     @Test
     void cancelledTimer_doesNotRun() throws Exception {
         Duration delay = Duration.ofSeconds(1);
-        engine.schedule(delay, () -> ran.add("cancelled")).cancel();
+        AtomicLong clock = new AtomicLong();
+        EngineExecutor timed = new EngineExecutor(false, clock::get);
+        timed.schedule(delay, () -> ran.add("cancelled")).cancel();
         CountDownLatch go = new CountDownLatch(1);
-        hold(go);
-        Timer due = engine.schedule(delay, () -> ran.add("cancelled by a task"));
-        engine.handOver(due::cancel); // given before it is due, so it is in time, however late it runs
-        letPass(delay);
+        hold(timed, go);
+        Timer due = timed.schedule(delay, () -> ran.add("cancelled by a task"));
+        timed.handOver(due::cancel); // given before it is due, so it is in time, however late it runs
+        clock.addAndGet(delay.toNanos());
         go.countDown();
-        engine.handOver(() -> ran.add("last"));
+        timed.handOver(() -> ran.add("last"));
         assertThat(next()).isEqualTo("last");
+        timed.close();
     }
 
     @Test
