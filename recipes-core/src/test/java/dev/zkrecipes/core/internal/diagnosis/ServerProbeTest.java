@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.StackWalker.Option;
@@ -27,6 +28,8 @@ class ServerProbeTest {
     @Tag("H142")
     void alertOfAServerThatHasGone_isRead() throws IOException, InterruptedException {
         try (ServerSocket refusing = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
+            Thread plain = new Thread(() -> end(refusing, new byte[0]), "asked-without-tls");
+            plain.start();
             ZKClientConfig tls = new ZKClientConfig() {
                 @Override
                 public boolean getBoolean(String key, boolean otherwise) {
@@ -34,14 +37,13 @@ class ServerProbeTest {
                     Class<?> caller = StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE)
                             .getCallerClass();
                     if (caller == ServerProbe.class) {
+                        Uninterruptibles.joinUninterruptibly(plain); // which takes the first connection, however late
                         end(refusing, REFUSAL);
                     }
                     return super.getBoolean(key, otherwise);
                 }
             };
             tls.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
-            Thread plain = new Thread(() -> end(refusing, new byte[0]), "asked-without-tls");
-            plain.start();
             ServerProbe.Finding found = new ServerProbe(tls)
                     .look(new ServerProbe.Server((InetSocketAddress) refusing.getLocalSocketAddress(), "zk1:2281"));
             plain.join();
