@@ -4,6 +4,8 @@
 package dev.zkrecipes.core.internal;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
@@ -16,11 +18,27 @@ import org.slf4j.event.Level;
 public final class PrintedWhile {
     private PrintedWhile() {}
 
-    /** Runs this with a standard error of its own. */
+    /** Runs this, and returns what the calling thread prints. A late thread of an earlier test may print beside it. */
     public static String running(Runnable action) {
         PrintStream terminal = System.err;
+        Thread caller = Thread.currentThread();
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        OutputStream byThread = new OutputStream() {
+            private OutputStream own() {
+                return Thread.currentThread() == caller ? printed : terminal;
+            }
+
+            @Override
+            public void write(int b) throws IOException {
+                own().write(b);
+            }
+
+            @Override
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                own().write(bytes, offset, length);
+            }
+        };
+        System.setErr(new PrintStream(byThread, true, StandardCharsets.UTF_8));
         try {
             action.run();
         } finally {
