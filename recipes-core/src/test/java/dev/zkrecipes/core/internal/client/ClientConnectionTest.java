@@ -50,6 +50,8 @@ class ClientConnectionTest {
             false,
             false);
 
+    private static final Duration LIMIT = Duration.ofSeconds(120);
+
     private final ManualScheduler scheduler = new ManualScheduler();
     private final List<ConnectionState> heard = new ArrayList<>();
     private final Consumer<ConnectionState> listener = heard::add;
@@ -130,7 +132,7 @@ class ClientConnectionTest {
         real.use(session());
         Thread waiting = new Thread(() -> real.awaitWhileConnected(new CompletableFuture<>()));
         waiting.start();
-        Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+        Awaitility.await().atMost(LIMIT).until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
         real.end();
         waiting.join();
         clock.close();
@@ -148,10 +150,10 @@ class ClientConnectionTest {
         Deadline late = Deadline.after(Duration.ofHours(1), clock);
         Thread waiting = new Thread(() -> real.awaitWhileConnected(former, new CompletableFuture<>(), late));
         waiting.start();
-        Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+        Awaitility.await().atMost(LIMIT).until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
         former.takeForLost();
         real.onState(former, State.CONNECTED);
-        Awaitility.await().until(() -> !waiting.isAlive());
+        Awaitility.await().atMost(LIMIT).until(() -> !waiting.isAlive());
         clock.close();
     }
 

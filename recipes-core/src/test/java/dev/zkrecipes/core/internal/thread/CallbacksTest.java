@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("H76")
 class CallbacksTest {
     private static final int MANY = 100;
+    private static final Duration LIMIT = Duration.ofSeconds(120);
 
     private final EngineExecutor engine = new EngineExecutor(true);
     private final Callbacks callbacks = Callbacks.on(null, null, engine);
@@ -77,7 +78,7 @@ class CallbacksTest {
     void idleThreads_end() throws Exception {
         threads.add(ranBy(callbacks::run));
         threads.add(ranBy(callbacks::tellLoss));
-        await().atMost(Duration.ofSeconds(120)).until(() -> threads.stream().noneMatch(Thread::isAlive));
+        await().atMost(LIMIT).until(() -> threads.stream().noneMatch(Thread::isAlive));
         assertThat(ranBy(callbacks::run)).as("one is made when it is needed").isNotIn(threads);
     }
 
@@ -86,11 +87,11 @@ class CallbacksTest {
         threads.add(ranBy(callbacks::run));
         threads.add(ranBy(callbacks::tellLoss));
         callbacks.close();
-        await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+        await().atMost(LIMIT).until(() -> threads.stream().noneMatch(Thread::isAlive));
 
         Thread late = ranBy(callbacks::tellLoss);
         assertThat(late).isNotSameAs(Thread.currentThread());
-        await().until(() -> !late.isAlive());
+        await().atMost(LIMIT).until(() -> !late.isAlive());
     }
 
     @Test
@@ -170,15 +171,15 @@ class CallbacksTest {
         held.execute(() -> Uninterruptibles.awaitUninterruptibly(quick));
         CountDownLatch begun = new CountDownLatch(CallbackThreads.MOST + MANY);
         block(begun, CallbackThreads.MOST + MANY, held);
-        await().until(() -> begun.getCount() == MANY + 1);
+        await().atMost(LIMIT).until(() -> begun.getCount() == MANY + 1);
 
         quick.countDown(); // one ends, so the next one begins
-        await().until(() -> begun.getCount() == MANY && pool.getCompletedTaskCount() == 1);
+        await().atMost(LIMIT).until(() -> begun.getCount() == MANY && pool.getCompletedTaskCount() == 1);
         clock.advance(CallbackThreads.PATIENCE);
         assertThat(pool.getPoolSize()).isEqualTo(CallbackThreads.MOST);
 
         clock.advance(CallbackThreads.PATIENCE); // none has ended since
-        await().until(() -> begun.getCount() == MANY - CallbackThreads.MOST);
+        await().atMost(LIMIT).until(() -> begun.getCount() == MANY - CallbackThreads.MOST);
         clock.advance(CallbackThreads.PATIENCE);
         assertThat(begun.await(120, TimeUnit.SECONDS)).isTrue();
 
@@ -219,7 +220,7 @@ class CallbacksTest {
         for (Executor each : List.<Executor>of(Callbacks.ofNoClient()::run, Callbacks.ofNoClient()::tellLoss)) {
             Thread ran = ranBy(each);
             assertThat(ran).isNotSameAs(Thread.currentThread());
-            await().until(() -> !ran.isAlive());
+            await().atMost(LIMIT).until(() -> !ran.isAlive());
         }
     }
 
@@ -248,7 +249,7 @@ class CallbacksTest {
         scheduler.advance(CallbackThreads.PATIENCE.multipliedBy(3));
         assertThat(scheduler.failure()).isEmpty();
         over.countDown();
-        await().untilAsserted(() -> assertThat(ended).hasValue(CallbackThreads.MOST + 1));
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(ended).hasValue(CallbackThreads.MOST + 1));
     }
 
     private static ThreadPoolExecutor failing(AtomicInteger times) {
