@@ -8,6 +8,7 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Predicate;
@@ -47,6 +48,7 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
     private static final String ASPECT = "org.aspectj.lang.annotation.Aspect";
 
     private final ConcurrentMap<MethodClassKey, LockedMethod> known = new ConcurrentHashMap<>();
+    private final Set<Class<?>> read = ConcurrentHashMap.newKeySet(); // the beans of which every method was read
     private final UnaryOperator<String> placeholders;
 
     LockedMethods(UnaryOperator<String> placeholders) {
@@ -54,9 +56,22 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
         setClassFilter(bean -> AnnotationUtils.isCandidateClass(bean, WithLock.class));
     }
 
+    /**
+     * Also reads all other methods of the bean, when the first annotated one is found: Spring asks no further then, and
+     * never asks for those that a proxy cannot override.
+     */
     @Override
     public boolean matches(Method method, Class<?> bean) {
         Class<?> owner = ClassUtils.getUserClass(bean);
+        boolean isLocked = isLocked(method, owner);
+        if (isLocked && !read.contains(owner)) {
+            methodsOf(owner).forEach(each -> isLocked(each, owner));
+            read.add(owner);
+        }
+        return isLocked;
+    }
+
+    private boolean isLocked(Method method, Class<?> owner) {
         Method called = called(method, owner);
         WithLock annotation = annotation(called, owner);
         if (annotation == null) {
@@ -65,6 +80,13 @@ final class LockedMethods extends StaticMethodMatcherPointcut {
         known.computeIfAbsent(
                 new MethodClassKey(called, owner), any -> LockedMethod.of(called, owner, annotation, placeholders));
         return true;
+    }
+
+    /** Returns the methods of a bean at which Spring looks, unless it finds an annotated one earlier. */
+    private static Stream<Method> methodsOf(Class<?> owner) {
+        Stream<Class<?>> types = ClassUtils.getAllInterfacesForClassAsSet(owner).stream();
+        return (Proxy.isProxyClass(owner) ? types : Stream.concat(Stream.of(owner), types))
+                .flatMap(type -> Stream.of(ReflectionUtils.getAllDeclaredMethods(type)));
     }
 
     /**

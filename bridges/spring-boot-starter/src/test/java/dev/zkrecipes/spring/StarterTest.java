@@ -466,6 +466,11 @@ class StarterTest {
             private void refused() {}
         }
 
+        static class StaticMethod {
+            @WithLock("/refused")
+            static void refused() {}
+        }
+
         static class FinalMethod {
             @WithLock("/refused")
             final void refused() {}
@@ -530,6 +535,7 @@ class StarterTest {
     @ValueSource(
             classes = {
                 Refused.PrivateMethod.class,
+                Refused.StaticMethod.class,
                 Refused.FinalMethod.class,
                 Refused.LaterByFuture.class,
                 Refused.ArgumentWithoutAName.class,
@@ -549,6 +555,42 @@ class StarterTest {
                         .rootCause()
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageStartingWith("@WithLock of " + bean.getSimpleName() + ".refused: "));
+    }
+
+    static class BesideAFineOne {
+        static class OfPrivateMethod extends Refused.PrivateMethod {
+            @WithLock("/fine")
+            void fine() {}
+        }
+
+        static class OfStaticMethod extends Refused.StaticMethod {
+            @WithLock("/fine")
+            void fine() {}
+        }
+
+        static class OfFinalMethod extends Refused.FinalMethod {
+            @WithLock("/fine")
+            void fine() {}
+        }
+    }
+
+    /** Spring looks at the methods of a bean until the first one that a proxy concerns. */
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                BesideAFineOne.OfPrivateMethod.class,
+                BesideAFineOne.OfStaticMethod.class,
+                BesideAFineOne.OfFinalMethod.class
+            })
+    @Tag("H245")
+    void methodThatCannotHaveItsLock_failsTheStart_alsoBesideAMethodThatCan(Class<?> bean) {
+        boot.withPropertyValues(CONNECT)
+                .withBean(bean)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageStartingWith(
+                                "@WithLock of " + bean.getSimpleName() + ".refused: a private, static"));
     }
 
     @Test
