@@ -4,21 +4,27 @@
 package dev.zkrecipes.shedlock;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.spi.LockNames;
 import java.time.Duration;
 import java.util.Optional;
-import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
-/** A held lock of a job: a lease together with the times of ShedLock. */
-final class HeldJobLock extends AbstractSimpleLock {
+/**
+ * A held lock of a job: a lease together with the times of ShedLock. ShedLock's executor unlocks a lock even if it was
+ * lost, and could not be extended. {@code AbstractSimpleLock} would refuse that, so it is not used.
+ */
+final class HeldJobLock implements SimpleLock {
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration LONGEST = Duration.ofDays(36_500);
     private static final Duration SOME_TIME = Duration.ofMinutes(1);
 
+    private final LockConfiguration configuration;
     private final Lease lease;
     private final long since;
     private final Runnable jobEnded;
+    private volatile boolean isOver; // whether it was unlocked, or extended
 
     /**
      * Creates a lock that was just acquired or extended.
@@ -27,7 +33,7 @@ final class HeldJobLock extends AbstractSimpleLock {
      * @param jobEnded called when the lock is unlocked
      */
     HeldJobLock(LockConfiguration configuration, Lease lease, long since, Runnable jobEnded) {
-        super(configuration);
+        this.configuration = configuration;
         this.lease = lease;
         this.since = since;
         this.jobEnded = jobEnded;
@@ -40,8 +46,9 @@ final class HeldJobLock extends AbstractSimpleLock {
     }
 
     @Override
-    protected void doUnlock() {
-        Duration left = lockConfiguration.getLockAtLeastFor().minusNanos(System.nanoTime() - since);
+    public void unlock() {
+        requireNotOver();
+        Duration left = configuration.getLockAtLeastFor().minusNanos(System.nanoTime() - since);
         try {
             if (left.isNegative() || left.isZero()) {
                 lease.close();
@@ -49,10 +56,11 @@ final class HeldJobLock extends AbstractSimpleLock {
                 keep(bounded(left));
             }
         } catch (dev.zkrecipes.core.LockException e) {
-            throw ZooKeeperLockProvider.failed(lockConfiguration, e);
+            throw ZooKeeperLockProvider.failed(configuration, e);
         } finally {
             jobEnded.run();
         }
+        isOver = true;
     }
 
     /**
@@ -66,10 +74,22 @@ final class HeldJobLock extends AbstractSimpleLock {
     }
 
     @Override
-    protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
+    public Optional<SimpleLock> extend(Duration lockAtMostFor, Duration lockAtLeastFor) {
+        requireNotOver();
+        LockConfiguration extended =
+                new LockConfiguration(ClockProvider.now(), configuration.getName(), lockAtMostFor, lockAtLeastFor);
         long now = System.nanoTime();
-        return lease.prolong(bounded(extended.getLockAtMostFor()))
-                ? Optional.of(new HeldJobLock(extended, lease, now, jobEnded))
-                : Optional.empty();
+        if (!lease.prolong(bounded(lockAtMostFor))) {
+            return Optional.empty();
+        }
+        isOver = true;
+        return Optional.of(new HeldJobLock(extended, lease, now, jobEnded));
+    }
+
+    private void requireNotOver() {
+        if (isOver) {
+            throw new IllegalStateException("lock " + LockNames.nodeOf(configuration.getName())
+                    + ": it was unlocked or extended already; after an extension, use the lock that it has returned");
+        }
     }
 }

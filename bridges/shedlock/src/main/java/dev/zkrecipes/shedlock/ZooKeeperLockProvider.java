@@ -104,8 +104,7 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         LockOptions limited = options.withHoldAtMost(HeldJobLock.bounded(configuration.getLockAtMostFor()));
         LockInternals engine = engine(configuration.getName(), limited);
         try {
-            Duration half = configuration.getLockAtLeastFor().dividedBy(2);
-            Duration wait = half.compareTo(LONGEST_WAIT) < 0 ? half : LONGEST_WAIT;
+            Duration wait = waitFor(configuration.getLockAtLeastFor());
             long begin = System.nanoTime();
             awaitConnection(wait);
             long now = System.nanoTime();
@@ -114,6 +113,13 @@ public final class ZooKeeperLockProvider implements ExtensibleLockProvider {
         } catch (dev.zkrecipes.core.LockException e) {
             throw failed(configuration, e);
         }
+    }
+
+    /** Returns how long to wait for a connection. ShedLock allows a negative time, which is as good as none. */
+    private static Duration waitFor(Duration lockAtLeastFor) {
+        Duration half = lockAtLeastFor.dividedBy(2);
+        Duration wait = half.compareTo(LONGEST_WAIT) < 0 ? half : LONGEST_WAIT;
+        return wait.isNegative() ? Duration.ZERO : wait;
     }
 
     /**

@@ -5,6 +5,8 @@ package dev.zkrecipes.shedlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
@@ -21,12 +23,16 @@ import dev.zkrecipes.test.internal.ServerStage;
 import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockExtender;
+import net.javacrumbs.shedlock.core.LockingTaskExecutor;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.support.LockException;
 import org.apache.zookeeper.ZooKeeper;
@@ -89,6 +95,28 @@ class ZooKeeperLockProviderIT extends ServerStage {
         SimpleLock again = lock("hangs", Duration.ofMillis(1), Duration.ZERO);
         Soon.await().until(() -> isFree("hangs"));
         assertThat(again.extend(LONG, Duration.ZERO)).isEmpty();
+    }
+
+    /** ShedLock unlocks whatever the job has locked, also if that could not be extended. */
+    @Test
+    @Tag("H246")
+    void jobThatCannotExtendItsLostLock_isToldSo_andEndsWithoutAnError() {
+        LockingTaskExecutor executor = new DefaultLockingTaskExecutor(on(client));
+        List<Throwable> told = new ArrayList<>();
+        Runnable tooLong = () -> {
+            Soon.await().until(() -> isFree("too long"));
+            told.add(catchThrowable(() -> LockExtender.extendActiveLock(LONG, Duration.ZERO)));
+        };
+        executor.executeWithLock(tooLong, job("too long", Duration.ofMillis(300), Duration.ZERO));
+        assertThat(told).singleElement(THROWABLE).isInstanceOf(LockExtender.LockCanNotBeExtendedException.class);
+    }
+
+    /** ShedLock allows that: it is the time up to a moment that has passed. */
+    @Test
+    @Tag("H247")
+    void negativeLeastTime_isNone() {
+        lock("short", LONG, Duration.ofSeconds(-1)).unlock();
+        assertThat(isFree("short")).isTrue();
     }
 
     @Test
