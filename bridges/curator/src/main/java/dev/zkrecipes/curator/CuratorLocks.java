@@ -182,8 +182,8 @@ public final class CuratorLocks {
      * String, org.apache.curator.framework.recipes.locks.InterProcessLock)} does for a lock. A semaphore of one permit
      * takes the place of Curator's {@code InterProcessSemaphoreMutex}. Any thread may close the lease of a dead thread.
      *
-     * <p>If the connection is lost at the moment of a grant, Curator may leave a permit taken until the framework's
-     * session ends.
+     * <p>If the connection is lost or the thread is interrupted at the moment of a grant, Curator may leave a permit
+     * taken until the framework's session ends.
      *
      * @param framework the framework that the semaphore was created with; the framework itself, if the semaphore was
      *     created with a view of it
