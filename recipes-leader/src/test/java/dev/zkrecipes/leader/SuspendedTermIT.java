@@ -15,6 +15,7 @@ import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -65,8 +66,12 @@ class SuspendedTermIT extends ServerStage {
         return told;
     }
 
-    /** How often the work has gone on, on each connection, before it is done; begun anew counts, too. */
-    private int play(LeaderWork<InterruptedException> work, AtomicInteger steps) throws Exception {
+    /**
+     * How often the work has gone on, on each connection, before it is done; begun anew counts, too. No connection comes
+     * back before the work {@code hasSeen} this number of losses.
+     */
+    private int play(LeaderWork<InterruptedException> work, AtomicInteger steps, IntPredicate hasSeen)
+            throws Exception {
         try (ZooKeeperClient direct = client()) {
             LeaderElection rival = new LeaderElection(direct, path);
             CompletableFuture<Void> ran = new CompletableFuture<>();
@@ -91,8 +96,10 @@ class SuspendedTermIT extends ServerStage {
             });
             rival.join();
             awaitNodes(2);
-            for (int i = 0; i < CUTS; i++) {
+            for (int i = 1; i <= CUTS; i++) {
+                int losses = i;
                 cut(election.term().orElseThrow());
+                await().until(() -> hasSeen.test(losses));
                 proxy.accept();
                 await().until(election::isLeader);
                 int before = steps.get();
@@ -114,20 +121,24 @@ class SuspendedTermIT extends ServerStage {
                         steps.incrementAndGet();
                     }
                 },
-                steps);
+                steps,
+                losses -> true);
         assertThat(terms).isEqualTo(1);
     }
 
     @Test
     void loopThatStopsWithoutProof_movesTheLeadership_atEachLostConnection() throws Exception {
         AtomicInteger steps = new AtomicInteger();
+        AtomicInteger stops = new AtomicInteger();
         int terms = play(
                 term -> {
                     while (term.isValid()) {
                         steps.incrementAndGet();
                     }
+                    stops.incrementAndGet();
                 },
-                steps);
+                steps,
+                losses -> stops.get() >= losses);
         assertThat(terms).isEqualTo(1 + CUTS);
     }
 
