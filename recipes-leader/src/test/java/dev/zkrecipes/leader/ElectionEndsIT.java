@@ -422,7 +422,9 @@ class ElectionEndsIT extends ServerStage {
         behind.join();
         awaitNodes(2);
         Way.CLIENT_BY_TWO_THREADS.end.accept(client, one);
-        await().until(() -> waiting.lines.contains("withdrawn ClientClosedException"));
+        for (Diary each : List.of(diary, waiting)) {
+            await().until(() -> each.lines.contains("withdrawn ClientClosedException"));
+        }
         assertThat(term.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "withdrawn ClientClosedException");
         assertThat(waiting.lines).isEqualTo(List.of("withdrawn ClientClosedException"));
