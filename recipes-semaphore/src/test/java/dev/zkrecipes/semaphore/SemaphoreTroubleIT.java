@@ -69,7 +69,7 @@ class SemaphoreTroubleIT extends ServerStage {
     void firstUserWithALostReply_findsItsOwnSemaphore() throws Exception {
         Fault lost = proxy.dropReply(RequestType.MULTI, 1);
         others.acquire(2).close();
-        assertThat(lost.hasFired()).isTrue();
+        lost.awaitFired(SOON);
         assertThat(semaphore.maxLeases()).isEqualTo(LIMIT);
     }
 
@@ -81,7 +81,7 @@ class SemaphoreTroubleIT extends ServerStage {
                 .isInstanceOf(LockConnectionException.class)
                 .hasMessageContaining(path)
                 .hasMessageContaining("not known whether it was changed");
-        assertThat(lost.hasFired()).isTrue();
+        lost.awaitFired(SOON);
         assertThat(semaphore.maxLeases()).isEqualTo(7);
         // The lost answer may be told before the lost connection.
         Soon.await().ignoreExceptionsInstanceOf(LockConnectionException.class).until(() -> {
