@@ -35,9 +35,6 @@ import org.junit.jupiter.api.Test;
 
 /** Members that enter together. */
 class MultiLockIT extends ServerStage {
-    /** Checks reveal soon that a node was deleted, and come so rarely that they are not among the requests that are counted. */
-    private static final Duration SESSION = Duration.ofSeconds(24);
-
     private String x;
     private String y;
     private FaultProxy proxy;
@@ -52,8 +49,8 @@ class MultiLockIT extends ServerStage {
         x = path + "/x";
         y = path + "/y";
         proxy = proxy();
-        client = client(proxy, SESSION);
-        other = client(SESSION);
+        client = client(proxy);
+        other = client();
         mutexX = mutex(client, x);
         mutexY = mutex(client, y);
         both = new InterProcessMultiLock(List.of(mutexX, mutexY));
