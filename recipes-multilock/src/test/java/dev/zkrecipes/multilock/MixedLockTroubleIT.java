@@ -52,7 +52,7 @@ class MixedLockTroubleIT extends ServerStage {
     @BeforeEach
     void connect() throws InterruptedException {
         proxy = proxy();
-        near = client(SESSION);
+        near = client();
         far = client(proxy, SESSION);
         // The paths are there before anything goes wrong.
         together(mutex(near, "/x"), mutex(near, "/y"), mutex(far, "/z"))
