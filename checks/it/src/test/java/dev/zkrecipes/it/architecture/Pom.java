@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
 import javax.xml.xpath.XPathConstants;
@@ -55,6 +56,20 @@ record Pom(Path folder, Document document) {
                 .stream()
                 .map(Pom::ofModule)
                 .toList();
+    }
+
+    /**
+     * The sources below its folder. Only they stay as they are during a build: in the folders of other modules for what
+     * is built, files come and go meanwhile.
+     */
+    List<Path> sources() throws IOException {
+        Path sources = folder.resolve("src");
+        if (!Files.isDirectory(sources)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(sources)) {
+            return files.filter(file -> file.toString().endsWith(".java")).toList();
+        }
     }
 
     String artifact() {

@@ -27,13 +27,13 @@ import org.junit.jupiter.api.Test;
 class SizeTest {
     private static final Path TOP = Pom.parent().folder();
     private static final Pattern COMMENT = Pattern.compile("\\s*(\\*|/\\*|//)");
-    private static final List<Path> SOURCES = sources(TOP);
+    private static final List<Path> SOURCES =
+            Pom.modules().stream().flatMap(SizeTest::sources).toList();
 
-    private static List<Path> sources(Path folder) {
-        try (Stream<Path> files = Files.walk(folder)) {
-            return files.filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> TOP.relativize(file).toString().contains("src/main/java"))
-                    .toList();
+    private static Stream<Path> sources(Pom module) {
+        try {
+            return module.sources().stream()
+                    .filter(file -> file.startsWith(module.folder().resolve("src/main/java")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -56,7 +56,7 @@ class SizeTest {
     /** Comments are free: only code counts, without imports and blank lines. */
     @Test
     void core_doesNotGrow() {
-        long code = sources(TOP.resolve("recipes-core")).stream()
+        long code = sources(Pom.ofModule("recipes-core"))
                 .flatMap(file -> lines(file).stream())
                 .filter(SizeTest::isCode)
                 .count();

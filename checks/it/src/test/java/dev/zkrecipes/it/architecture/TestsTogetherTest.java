@@ -131,13 +131,14 @@ class TestsTogetherTest {
     }
 
     private static List<Path> sources(String folder) throws IOException {
-        try (Stream<Path> files = Files.walk(Path.of("../.."))) {
-            List<Path> sources = files.filter(file ->
-                            file.toString().contains(folder) && file.toString().endsWith(".java"))
-                    .toList();
-            assertThat(sources).isNotEmpty();
-            return sources;
+        List<Path> sources = new ArrayList<>();
+        for (Pom module : Pom.modules()) {
+            module.sources().stream()
+                    .filter(file -> file.toString().contains(folder))
+                    .forEach(sources::add);
         }
+        assertThat(sources).isNotEmpty();
+        return sources;
     }
 
     /** The methods of classes with a server that nobody of the same file calls, and from which such a call is reached. */
