@@ -144,7 +144,9 @@ class RefusedCredentialsIT extends ServerStage {
                         .build()) {
             Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
             other.stop();
-            Soon.await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("has ended (EXPIRED)"));
+            Soon.await()
+                    .atMost(Duration.ofSeconds(60)) // one and a half session time-outs, in which the process runs
+                    .until(() -> printed.toString(StandardCharsets.UTF_8).contains("has ended (EXPIRED)"));
         } finally {
             System.setErr(terminal);
         }

@@ -152,7 +152,7 @@ class WrappedHandleIT extends ServerStage {
     @ValueSource(booleans = {true, false})
     @Tag("H205")
     void handleThatIsGivenUpAndLivesOn_keepsNoNode(boolean isWrapped) throws Exception {
-        ZooKeeper handle = opened(new ZooKeeper(server.connectString(), 4_000, event -> {}));
+        ZooKeeper handle = opened(new ZooKeeper(server.connectString(), 12_000, event -> {}));
         await().until(() -> handle.getState() == ZooKeeper.States.CONNECTED);
         ZooKeeperClient client = opened(isWrapped ? ZooKeeperClient.wrap(handle) : ZooKeeperClient.over(() -> handle));
         InterProcessLock mutex = new InterProcessMutex(client, path);
@@ -161,7 +161,7 @@ class WrappedHandleIT extends ServerStage {
         awaitNodes(2);
         CountDownLatch busy = new CountDownLatch(1);
         handle.exists("/", false, (rc, asked, context, stat) -> Uninterruptibles.awaitUninterruptibly(busy), null);
-        await().until(waiting::isCompletedExceptionally);
+        await().atMost(LONG).until(waiting::isCompletedExceptionally); // after one and a half session time-outs
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         busy.countDown();
         await().until(() -> server.children(path).isEmpty());
