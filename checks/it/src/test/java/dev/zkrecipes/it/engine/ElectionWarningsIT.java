@@ -32,13 +32,18 @@ import org.junit.jupiter.api.Test;
 @Tag("alone")
 class ElectionWarningsIT extends ServerStage {
     private static final Duration LONG = Duration.ofSeconds(120);
+    private final CountDownLatch stopping = new CountDownLatch(1);
     private final CountDownLatch stop = new CountDownLatch(1);
     private ZooKeeperClient client;
     private LeaderElection election;
 
     @BeforeEach
     void open() throws InterruptedException {
-        client = TestClients.connect(settings().closeTimeout(Duration.ofMillis(50)));
+        open(Duration.ofMillis(50));
+    }
+
+    private void open(Duration closeTimeout) throws InterruptedException {
+        client = TestClients.connect(settings().closeTimeout(closeTimeout));
         election = new LeaderElection(client, path);
     }
 
@@ -67,6 +72,7 @@ class ElectionWarningsIT extends ServerStage {
 
             @Override
             public void termEnded(Term term) {
+                stopping.countDown();
                 untilItMayStop();
             }
         });
@@ -113,6 +119,8 @@ class ElectionWarningsIT extends ServerStage {
     @Tag("H153")
     void closedElection_namesTheListenerThatStillRuns() throws Exception {
         leadByListener();
+        var unused = election.leave();
+        stopping.await(); // a listener that has not been called yet would not be named
         assertThat(printedWhile(election::close))
                 .singleElement()
                 .satisfies(line -> assertThat(line).contains("WARN", "a listener on the thread", "closeTimeout"));
@@ -140,6 +148,8 @@ class ElectionWarningsIT extends ServerStage {
 
     @Test
     void electionThatEndsInTime_logsNothing() throws Exception {
+        client.close();
+        open(LONG);
         stop.countDown();
         leadByListener();
         assertThat(printedWhile(() -> {
