@@ -42,7 +42,6 @@ record Identity(String user) {
         return ZooKeeperClient.builder()
                 .connectString(connectString)
                 .sessionTimeout(Duration.ofSeconds(60))
-                .requestTimeout(Duration.ofSeconds(5))
                 .ownerLabel("client of " + user)
                 .auth("digest", credentials().getBytes(StandardCharsets.UTF_8));
     }

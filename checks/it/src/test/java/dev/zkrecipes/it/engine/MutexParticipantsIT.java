@@ -155,7 +155,7 @@ class MutexParticipantsIT {
                 .hasMessageContaining(path)
                 .hasMessageContaining(shown);
         assertThatThrownBy(next::acquire).isExactlyInstanceOf(IncompatibleNodeException.class);
-        assertThatThrownBy(() -> next.tryAcquire(Duration.ofSeconds(1)))
+        assertThatThrownBy(() -> next.tryAcquire(Duration.ofSeconds(120)))
                 .isExactlyInstanceOf(IncompatibleNodeException.class);
         assertThat(next.acquireAsync())
                 .failsWithin(Duration.ofSeconds(120))
