@@ -87,7 +87,7 @@ class MutexTlsIT {
     }
 
     private ZooKeeperClientBuilder builder() {
-        return ZooKeeperClient.builder().connectString(port.connectString()).sessionTimeout(Duration.ofSeconds(10));
+        return ZooKeeperClient.builder().connectString(port.connectString()).sessionTimeout(Duration.ofSeconds(60));
     }
 
     /** For clients that get no answer. */
