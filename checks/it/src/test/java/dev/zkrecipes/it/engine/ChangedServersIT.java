@@ -55,7 +55,7 @@ class ChangedServersIT extends ServerStage {
         Lease lease = new InterProcessMutex(client, "/changed").acquire();
         ZooKeeper handle = client.zooKeeper().orElseThrow();
         client.updateConnectString(after.connectString());
-        Soon.await().until(() -> before.connections() == 0 && after.connections() == 1);
+        Soon.await().atMost(LIMIT).until(() -> before.connections() == 0 && after.connections() == 1);
         Soon.await().ignoreExceptions().untilAsserted(lease::verify);
         assertThat(client.zooKeeper()).contains(handle);
         assertThat(client).asString().contains(after.connectString()).doesNotContain(before.connectString());
@@ -64,8 +64,9 @@ class ChangedServersIT extends ServerStage {
         Soon.await()
                 .until(() -> !client.zooKeeper().equals(Optional.of(handle))
                         && client.connectionState() == ConnectionState.CONNECTED);
+        // The connections of the session before, and of a look for the reason, may end later.
+        Soon.await().until(() -> after.connections() == 1);
         assertThat(before.connections()).isZero();
-        assertThat(after.connections()).isEqualTo(1);
     }
 
     @Test
@@ -107,9 +108,11 @@ class ChangedServersIT extends ServerStage {
             client.updateConnectString(other.connectString());
             Soon.await().atMost(LIMIT).until(() -> lost.state() == LeaseState.LOST);
             lost.close();
-            Lease there = new InterProcessMutex(client, "/moved").acquire();
+            // In this order, as the short session may be over again when the machine has stood still.
             Lease here = new InterProcessMutex(former, "/moved").acquire();
-            assertThat(List.of(there, here)).allMatch(Lease::isValid);
+            Lease there = new InterProcessMutex(client, "/moved").acquire();
+            Soon.await().until(here::isValid);
+            there.close();
         }
     }
 
@@ -118,6 +121,8 @@ class ChangedServersIT extends ServerStage {
     void wrongServers_areRefusedAndChangeNothing(String wrong) throws Exception {
         ZooKeeperClient client = opened(builder().build());
         awaitConnected(client);
+        // If that takes long, the client also looks for the reason, by a connection of its own.
+        Soon.await().until(() -> before.connections() == 1);
         assertThatIllegalArgumentException().isThrownBy(() -> client.updateConnectString(wrong));
         assertThat(client).asString().contains(before.connectString());
         assertThat(before.connections()).isEqualTo(1);
