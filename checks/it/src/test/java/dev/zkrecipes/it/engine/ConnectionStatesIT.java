@@ -96,7 +96,7 @@ class ConnectionStatesIT extends ServerStage {
     void awaitConnected_waitsForTheConnection() throws Exception {
         FaultProxy proxy = proxy();
         proxy.pause();
-        try (ZooKeeperClient client = open(proxy.connectString())) {
+        try (ZooKeeperClient client = open(proxy.connectString(), TestClients.LONG_SESSION)) {
             assertThat(client.awaitConnected(Duration.ZERO)).isFalse();
             assertThat(client.awaitConnected(Duration.ofMillis(50))).isFalse();
             assertThatIllegalArgumentException().isThrownBy(() -> client.awaitConnected(Duration.ofNanos(-1)));

@@ -45,8 +45,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("H109")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LostDataIT {
-    /** Long enough for ZooKeeper's client: it tries again after up to 2 s, and sees an end after 4/3 of it without any try. */
-    private static final Duration SESSION = Duration.ofSeconds(3);
+    /** Long enough for a machine that stands still: no session ends before the data are lost. */
+    private static final Duration SESSION = Duration.ofSeconds(10);
+
+    private static final Duration LONG = Duration.ofSeconds(120);
 
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
     private EmbeddedZooKeeper server;
@@ -138,11 +140,17 @@ class LostDataIT {
         }
     }
 
+    /** A session is given up after one and a half of its time-out. */
+    private static <T> T get(CompletableFuture<T> future) {
+        assertThat(future).succeedsWithin(LONG);
+        return future.join();
+    }
+
     @Test
     void idleClient_acquiresAgain_withALowerToken() {
-        Lease lease = Soon.get(new InterProcessMutex(idle, "/idle").acquireAsync());
+        Lease lease = get(new InterProcessMutex(idle, "/idle").acquireAsync());
         assertThat(lease.fencingToken()).isLessThan(earlierToken);
-        Soon.get(lease.closeAsync());
+        get(lease.closeAsync());
     }
 
     /** What the client knew of the queue would fit: the next number is the one that it expects. */
@@ -155,17 +163,17 @@ class LostDataIT {
         String first = "/known/lock-0000000002";
         server.createNode(first, new byte[0]);
         CompletableFuture<Lease> behind = known.acquireAsync();
-        await().until(() -> server.childWatchers(first).size() == 1);
+        await().atMost(LONG).until(() -> server.childWatchers(first).size() == 1);
         assertThat(behind).isNotDone();
         server.deleteNode(first);
-        Soon.get(Soon.get(behind).closeAsync());
+        get(get(behind).closeAsync());
     }
 
     @Test
     void heldLease_isLost_andItsClientAcquiresAgain() {
-        await().until(() -> held.state() == LeaseState.LOST);
+        await().atMost(LONG).until(() -> held.state() == LeaseState.LOST);
         held.close();
-        Soon.get(Soon.get(new InterProcessMutex(holding, "/other").acquireAsync())
+        get(get(new InterProcessMutex(holding, "/other").acquireAsync())
                 .closeAsync());
     }
 
@@ -174,13 +182,13 @@ class LostDataIT {
         List<CompletableFuture<Void>> all = Stream.of(waiting, waitingOnReplaced)
                 .map(request -> request.thenCompose(Lease::closeAsync))
                 .toList();
-        all.forEach(Soon::get);
+        all.forEach(LostDataIT::get);
     }
 
     @Test
     void applicationsHandle_isGivenUp_andWhoeverWaitsIsToldToOpenANewOne() {
         assertThat(waitingOnWrapped)
-                .failsWithin(Duration.ofSeconds(120))
+                .failsWithin(LONG)
                 .withThrowableThat()
                 .havingCause()
                 .isInstanceOf(ClientClosedException.class)
@@ -196,7 +204,7 @@ class LostDataIT {
     @Test
     void supplierThatReturnsTheSameHandle_isToldToReturnANewOne() {
         assertThat(waitingOnKept)
-                .failsWithin(Duration.ofSeconds(120))
+                .failsWithin(LONG)
                 .withThrowableThat()
                 .havingCause()
                 .isInstanceOf(LockConnectionException.class)
