@@ -90,7 +90,10 @@ class CuratorDocIT extends ServerStage {
         ZooKeeperClient client = CuratorClients.over(curator);
         InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
         mutex.acquire().close();
-        assertThat(server.watchCount()).as("the standing watch").isEqualTo(1);
+        // Awaited, as the server may not have closed the connection of the test before yet.
+        Soon.await()
+                .untilAsserted(() ->
+                        assertThat(server.watchCount()).as("the standing watch").isEqualTo(1));
         Optional<String> result = mutex.tryCall(Duration.ofSeconds(2), lease -> compute());
         assertThat(result).hasValue("done");
         InterProcessLock lock = CuratorLocks.mutex(curator, "/locks/orders");
