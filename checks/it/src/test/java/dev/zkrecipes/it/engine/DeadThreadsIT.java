@@ -13,6 +13,8 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Held;
+import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.LeakCheck;
 import dev.zkrecipes.test.internal.ServerStage;
@@ -89,7 +91,6 @@ class DeadThreadsIT extends ServerStage {
         long session = handle.getSessionId();
         killSendingThread(handle, proxy);
         assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
-        proxy.resume();
         Soon.get(Soon.get(new InterProcessMutex(client, "/sending").acquireAsync())
                 .closeAsync());
         assertThat(client.zooKeeper().orElseThrow().getSessionId()).isNotEqualTo(session);
@@ -102,8 +103,9 @@ class DeadThreadsIT extends ServerStage {
                 .findFirst()
                 .orElseThrow();
         handle.exists("/", event -> {}); // so that there is something to look for the other one in
-        proxy.pauseReplies();
+        Held reply = proxy.holdReply(RequestType.CHECK_WATCHES, 1);
         handle.removeWatches("/", new Deadly(), Watcher.WatcherType.Any, false, (rc, path, context) -> {}, null);
+        reply.awaitReached(Duration.ofSeconds(120));
         proxy.cut();
         await().until(() -> !sending.isAlive());
     }

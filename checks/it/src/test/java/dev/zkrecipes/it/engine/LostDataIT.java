@@ -173,8 +173,7 @@ class LostDataIT {
     void heldLease_isLost_andItsClientAcquiresAgain() {
         await().atMost(LONG).until(() -> held.state() == LeaseState.LOST);
         held.close();
-        get(get(new InterProcessMutex(holding, "/other").acquireAsync())
-                .closeAsync());
+        get(get(new InterProcessMutex(holding, "/other").acquireAsync()).closeAsync());
     }
 
     @Test
