@@ -82,7 +82,8 @@ final class Dependants {
         CompletableFuture<Void> limited = new CompletableFuture<>();
         Timer limit = scheduler.schedule(closeTimeout, () -> {
             ends.values().removeIf(CompletableFuture::isDone);
-            if (!isOver.getAsBoolean()) {
+            // The last one may have ended just now, before this timer was cancelled.
+            if (!ends.isEmpty() && !isOver.getAsBoolean()) {
                 log.warn(
                         "The lock client is being closed, and what stands on {} has not ended its work within {}: it may"
                                 + " still be at work while others have its locks. Let it end sooner, or raise closeTimeout.",

@@ -104,6 +104,20 @@ class CloseOrderTest extends ClientScene {
     }
 
     @Test
+    void whatEndsAsItsTimeIsOver_isNotNamed() {
+        CompletableFuture<Void> end = stand();
+        scheduler.inTheWait = () -> {
+            scheduler.inTheWait = () -> {};
+            // Who is registered last is told first: the time is over before the client is told of the end.
+            var unused = end.thenRun(() -> scheduler.advance(LIMIT));
+            end.complete(null);
+            scheduler.run();
+        };
+        assertThat(PrintedWhile.running(client::close)).isEmpty();
+        assertThat(isClosed()).isTrue();
+    }
+
+    @Test
     void whatCannotBeEnded_keepsNothingElse() {
         internals.endBeforeClient(() -> {
             throw new IllegalStateException("broken");
