@@ -11,13 +11,13 @@ import dev.zkrecipes.leader.LeaderListener;
 import dev.zkrecipes.leader.Term;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -74,7 +74,14 @@ final class ElectionBeans implements SmartLifecycle {
     }
 
     LeaderElection election(String name) {
-        return Objects.requireNonNull(all.get(name)).election;
+        Candidate candidate = all.get(name);
+        if (candidate == null) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "zkrecipes.elections." + name + ".path",
+                    null,
+                    "the context was made ahead of time with this election, so its path must be set at the start, too");
+        }
+        return candidate.election;
     }
 
     /** An election as shown by the endpoint and by health. */

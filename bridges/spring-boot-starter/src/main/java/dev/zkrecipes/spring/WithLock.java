@@ -28,12 +28,13 @@ import java.lang.annotation.Target;
  * lost gets a {@link dev.zkrecipes.core.LockLostException} in place of the result: another process may have done the
  * same meanwhile.
  *
- * <p>A call from within the same object bypasses Spring's proxy, and takes no lock. The context does not start with an
- * annotated method that could never have the lock because it is private, static, final, visible only in another
- * package, called by Spring past the proxy, such as one with {@code @PostConstruct}, or of a bean without a proxy,
- * such as an {@code @Aspect}. Nor does it start with a method whose work continues after it has returned: one that
- * returns a {@code Future}, a reactive type, a {@code Stream} or a {@code StreamingResponseBody}, also as a type
- * argument. If only the call reveals that, its caller gets an {@link IllegalStateException} in place of the result.
+ * <p>A call from within the same object bypasses Spring's proxy, and takes no lock. So does Spring's own call of the
+ * init method or destroy method that a bean definition names. The context does not start with an annotated method that
+ * could never have the lock because it is private, static, final, visible only in another package, called by Spring
+ * past the proxy, such as one with {@code @PostConstruct}, or of a bean without a proxy, such as an {@code @Aspect}.
+ * Nor does it start with a method whose work continues after it has returned: one that returns a {@code Future}, a
+ * reactive type, a {@code Stream} or a {@code StreamingResponseBody}, also as a type argument. If only the call
+ * reveals that, its caller gets an {@link IllegalStateException} in place of the result.
  *
  * <p>When the client is closed, it waits for the running methods, for {@code zkrecipes.close-timeout} at most, and lets
  * no other method begin.

@@ -59,6 +59,7 @@ import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GeneratedFiles;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.actuate.health.Status;
@@ -118,6 +119,25 @@ class StarterTest {
         code.writeGeneratedContent();
         assertThat(files.getGeneratedFiles(GeneratedFiles.Kind.SOURCE).keySet())
                 .contains("dev/zkrecipes/spring/ElectionBeans__BeanDefinitions.java");
+    }
+
+    /** Code that was written ahead of time makes the bean of each election that was configured then. */
+    @Test
+    void electionOfAContextMadeAheadOfTime_namesItsProperty_ifThatIsNotSetAtTheStart() {
+        boot.withPropertyValues(CONNECT)
+                .withBean("billingElection", LeaderElection.class, () -> null, definition -> {
+                    AbstractBeanDefinition made = (AbstractBeanDefinition) definition;
+                    made.setInstanceSupplier(null);
+                    made.setFactoryBeanName(ElectionBeans.class.getName());
+                    made.setFactoryMethodName("election");
+                    made.getConstructorArgumentValues().addGenericArgumentValue("billing");
+                })
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOfSatisfying(
+                                InvalidConfigurationPropertyValueException.class,
+                                refused -> assertThat(refused.getName()).isEqualTo("zkrecipes.elections.billing.path"))
+                        .hasMessageContaining("ahead of time"));
     }
 
     @Test
