@@ -14,6 +14,7 @@ import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.Deadlock;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.diagnosis.ServerProbe;
 import dev.zkrecipes.core.internal.queue.WaitGraph;
 import dev.zkrecipes.core.internal.zk.Obstacle;
@@ -109,7 +110,8 @@ public final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        var unused = connection.client(); // only to check the command line
+        // Called only once, because a file of credentials may be a pipe.
+        ZooKeeperClientBuilder builder = connection.client().closeOnShutdown();
         ConnectStringParser servers = new ConnectStringParser(connection.servers());
         String chroot = Optional.ofNullable(servers.getChrootPath()).orElse("");
         List<HostAndPort> named = servers.getServerAddresses().stream()
@@ -140,7 +142,7 @@ public final class DoctorCommand implements Callable<Integer> {
             }
             checkLocks(sessions.get(0), chroot);
             if (locks != null) {
-                checkDeadlocks(locks);
+                checkDeadlocks(builder, locks);
             }
             say(true, "identity", identity(sessions.get(0)));
             return allOk ? ExitCodes.OK : ExitCodes.FAILED;
@@ -156,8 +158,8 @@ public final class DoctorCommand implements Callable<Integer> {
      * checks afterwards that the nodes of a deadlock exist at the same time. A deadlock that fails this check is not
      * reported.
      */
-    private void checkDeadlocks(String root) throws InterruptedException {
-        try (ZooKeeperClient client = connection.open()) {
+    private void checkDeadlocks(ZooKeeperClientBuilder builder, String root) throws InterruptedException {
+        try (ZooKeeperClient client = connection.open(builder, ConnectOptions.CONNECT_LIMIT)) {
             LockNodes nodes = LockNodes.below(client, root);
             ZooKeeper zk = client.zooKeeper().orElseThrow(); // its paths are below the chroot, like those of the nodes
             WaitGraph graph = new WaitGraph();

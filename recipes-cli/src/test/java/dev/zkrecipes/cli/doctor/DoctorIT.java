@@ -125,6 +125,17 @@ class DoctorIT {
         assertThat(ran.out()).contains("deadlocks        0 among 2 locks at /stuck");
     }
 
+    /** A pipe can be read only once. */
+    @Test
+    @Tag("H265")
+    void credentialsFromAPipe_serveTheLookForDeadlocks_too() throws IOException, InterruptedException {
+        String line = "exec \"$ZKLOCK\" doctor --auth-file <(echo digest:user:password) --locks /";
+        try (RunningZkLock zklock = RunningZkLock.script(folder, server, line)) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isNotEqualTo(64);
+            assertThat(zklock.err()).isEmpty();
+        }
+    }
+
     private static byte[] labelled(String owner, String held) {
         return ("zkrecipes 1\nowner=" + owner + "\nholds=" + held + "\n").getBytes(StandardCharsets.UTF_8);
     }
