@@ -207,6 +207,9 @@ public final class Keeper {
             tell("waiting for " + settings.lock());
             LockRequest request = new LockRequest(settings, connection, client);
             request.refuseToWaitForOneself();
+            if (!request.outerSessions().isEmpty()) {
+                launcher.say("env ZKLOCK_OUTER=" + String.join(" ", request.outerSessions()));
+            }
             loading.join(); // before the lock is held: see NeededClasses
             if (isAtTerminal) {
                 Thread teller = new Thread(() -> tellHolders(request), "tells who holds the lock");

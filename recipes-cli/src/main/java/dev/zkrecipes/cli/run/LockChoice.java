@@ -5,6 +5,7 @@ package dev.zkrecipes.cli.run;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
@@ -14,6 +15,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -62,11 +64,19 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
     }
 
     /**
-     * Whether a holder with a node of this kind keeps every other session from acquiring this lock. A holder of a
-     * semaphore does not: other permits may be left.
+     * Whether this lock cannot be acquired as long as another zklock holds its own. The holders of a semaphore may leave
+     * enough permits.
+     *
+     * @param holder the other zklock's node
+     * @param taken the permits of the holders that were asked about before, by path; those of this one are added
      */
-    boolean isKeptOutBy(String kind) {
-        return mode == Mode.SHARED ? !kind.equals("__READ__") : mode != Mode.SEMAPHORE;
+    boolean isKeptOutBy(Participant holder, Map<String, Integer> taken) {
+        return switch (mode) {
+            case SHARED -> !holder.kind().equals("__READ__");
+            case SEMAPHORE ->
+                taken.merge(holder.path(), Integer.parseInt(holder.payload()), Integer::sum) + permits > limit;
+            case MUTEX, EXCLUSIVE, LEADER -> true;
+        };
     }
 
     /** Creates the lock object. Sends nothing. */

@@ -21,10 +21,13 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The request for the lock that the user has named, on one client. It says who holds the lock, and why it cannot be
@@ -43,17 +46,27 @@ final class LockRequest {
         this.lock = settings.lock().on(client);
     }
 
+    /** Returns the sessions of the zklocks in whose commands this zklock runs, from the outermost to the innermost. */
+    List<String> outerSessions() {
+        return Stream.of("ZKLOCK_OUTER", "ZKLOCK_SESSION")
+                .flatMap(name -> connection.variable(name).stream())
+                .flatMap(sessions -> Stream.of(sessions.strip().split("\\s+")))
+                .toList();
+    }
+
     /**
-     * Refuses a lock that is held for the command in which this zklock runs. The outer zklock holds the lock until
-     * that command has ended, so the command would wait for itself for ever.
+     * Refuses a lock that is held for a command in which this zklock runs. The outer zklock holds the lock until that
+     * command has ended, so the command would wait for itself for ever.
      */
     void refuseToWaitForOneself() throws InterruptedException {
-        String session = connection.variable("ZKLOCK_SESSION").orElse("");
         String held = connection.variable("ZKLOCK_PATH").orElse("");
-        if (session.isEmpty()
+        List<String> sessions = outerSessions();
+        if (sessions.isEmpty()
                 || settings.patience().filter(Duration::isZero).isPresent()
-                || Collections.disjoint(
-                        Splitter.on(',').splitToList(held), settings.lock().paths())) {
+                || (sessions.size() == 1 // only the paths of the innermost are known
+                        && Collections.disjoint(
+                                Splitter.on(',').splitToList(held),
+                                settings.lock().paths()))) {
             return;
         }
         List<Participant> participants;
@@ -62,12 +75,15 @@ final class LockRequest {
         } catch (LockException e) {
             return; // the request for the lock meets the same error and reports it
         }
+        Map<String, Integer> taken = new HashMap<>();
         for (Participant each : participants) {
-            if (each.holding()
-                    && session.equals("0x" + Long.toHexString(each.sessionId()))
-                    && settings.lock().isKeptOutBy(each.kind())) {
-                throw new LockRefusedException(each.path() + " is held for the command that asks for it ($ZKLOCK_PATH):"
-                        + " it would wait for itself; leave the inner zklock out");
+            int level = sessions.indexOf("0x" + Long.toHexString(each.sessionId()));
+            if (each.holding() && level >= 0 && settings.lock().isKeptOutBy(each, taken)) {
+                throw new LockRefusedException(each.path() + " is held for "
+                        + (level == sessions.size() - 1
+                                ? "the command that asks for it ($ZKLOCK_PATH)"
+                                : "a command around the one that asks for it ($ZKLOCK_OUTER)")
+                        + ": it would wait for itself; leave the inner zklock out");
             }
         }
     }

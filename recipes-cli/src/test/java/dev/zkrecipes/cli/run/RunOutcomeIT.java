@@ -21,8 +21,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,6 +118,8 @@ class RunOutcomeIT {
     private static InterProcessLock lock(ZooKeeperClient client, String options, String path) {
         return switch (options) {
             case "--limit=3" -> new InterProcessSemaphore(client, path, 3).permits(1);
+            case "--limit=2" -> new InterProcessSemaphore(client, path, 2).permits(1);
+            case "--limit=1" -> new InterProcessSemaphore(client, path, 1).permits(1);
             case "-x" -> new InterProcessReadWriteLock(client, path).writeLock();
             case "-s" -> new InterProcessReadWriteLock(client, path).readLock();
             default -> new InterProcessMutex(client, path);
@@ -220,10 +224,14 @@ class RunOutcomeIT {
                 "none | -n    | 1  | not acquired: /own-none-n is held by",
                 "-s   | -s    | 0  | ''",
                 "-s   | -x    | 65 | would wait for itself",
+                "--limit=1 | --limit=1 | 65 | would wait for itself",
+                "--limit=2 | --limit=2 | 0  | ''",
+                "--limit=2 | --limit=2 --permits=2 | 65 | would wait for itself",
             })
+    @Tag("H266")
     void lockThatIsHeldForTheCommandItself_isRefused_ifItWouldWait(String outer, String inner, int code, String told)
             throws IOException, InterruptedException {
-        String path = "/own-" + outer + inner;
+        String path = "/own-" + outer + inner.replace(' ', '-');
         try (ZooKeeperClient client = TestClients.connect(server.connectString());
                 Lease lease = lock(client, outer, path).acquire()) {
             long session = client.zooKeeper().orElseThrow().getSessionId();
@@ -234,11 +242,47 @@ class RunOutcomeIT {
                     path,
                     "ZKLOCK_SESSION",
                     "0x" + Long.toHexString(session));
-            Ran ran = PlayedLauncher.run(environment, "run", inner, path, "x");
+            Ran ran = PlayedLauncher.run(environment, Words.split("run " + inner + " " + path + " x"));
             assertThat(ran.code()).as(ran.err()).isEqualTo(code);
             assertThat(ran.err()).contains(told);
             Soon.await().until(lease::isValid);
         }
+    }
+
+    /** Of three commands, each in a zklock of its own, the innermost asks for the lock of another one. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/outer | /middle | /outer  | /outer is held for a command around the one that asks for it ($ZKLOCK_OUTER)",
+                "/outer | /middle | /middle | /middle is held for the command that asks for it ($ZKLOCK_PATH)",
+                "/outer | /middle | /other  | ''",
+                "--limit=2 /two | --limit=2 /two | --limit=2 /two | /two is held for ",
+                "--limit=3 /three | --limit=3 /three | --limit=3 /three | ''",
+            })
+    @Tag("H269")
+    void lockThatIsHeldForACommandFartherOut_isRefused_ifItWouldWait(
+            String first, String second, String third, String told) throws IOException {
+        try (PlayedLauncher outer =
+                PlayedLauncher.start(server, Words.split("run " + first + " x")).take("group 0 0 0")) {
+            Map<String, String> inOuter = inside(outer, Map.of());
+            try (PlayedLauncher middle = PlayedLauncher.start(inOuter, Words.split("run " + second + " x"))
+                    .take("group 0 0 0")) {
+                Ran inner = PlayedLauncher.run(inside(middle, inOuter), Words.split("run " + third + " x"));
+                assertThat(inner.code()).as(inner.err()).isEqualTo(told.isEmpty() ? 0 : 65);
+                assertThat(inner.err()).contains(told);
+                middle.say("over 0");
+            }
+            outer.say("over 0");
+        }
+    }
+
+    /** Returns the environment of the command that a zklock runs. */
+    private Map<String, String> inside(PlayedLauncher zklock, Map<String, String> around) {
+        Map<String, String> environment = new HashMap<>(around);
+        environment.put("ZKLOCK_CONNECT", server.connectString());
+        environment.putAll(zklock.environment());
+        return environment;
     }
 
     @Test
