@@ -434,14 +434,8 @@ public final class Keeper {
             endTarget(target);
             return;
         }
-        if (target.get(0).equals("readers")) {
-            untilDone("waited for", () -> launcher.awaitReaders(target.get(2)));
-            return;
-        }
-        Optional<ProcessHandle> command = ProcessHandle.of(Long.parseLong(target.get(1)));
-        while (command.map(ProcessHandle::isAlive).orElse(false)) {
-            Thread.sleep(LOOK_AGAIN.toMillis());
-        }
+        String awaited = target.get(target.get(0).equals("readers") ? 2 : 1);
+        untilDone("waited for", () -> launcher.await(awaited));
     }
 
     /** Ends the command by {@code zklock --end}. */

@@ -74,9 +74,12 @@ final class Launcher {
         return run(words);
     }
 
-    /** Runs {@code zklock --await}, until no process has the pipe open for reading. Returns whether that is so. */
-    boolean awaitReaders(String pipe) throws IOException, InterruptedException {
-        return run(List.of("--await", pipe));
+    /**
+     * Runs {@code zklock --await}, until no process has a pipe open for reading, or until the process of a number has
+     * ended. Returns whether that is so.
+     */
+    boolean await(String pipeOrProcess) throws IOException, InterruptedException {
+        return run(List.of("--await", pipeOrProcess));
     }
 
     private boolean run(List<String> words) throws IOException, InterruptedException {

@@ -105,6 +105,26 @@ class KeeperIT {
         }
     }
 
+    /** In a container, often nobody asks for the exit code of a process whose parent was killed. */
+    @Test
+    @Tag("H267")
+    void launcherThatIsGone_hasItsCommandWaitedFor_notItsExitCode() throws IOException, InterruptedException {
+        Process parent = new ProcessBuilder("sh", "-c", "sleep 1000 & echo $!; exec sleep 1000").start();
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--on-lost=ignore", "/keeper", "x")) {
+            long command = Long.parseLong(parent.inputReader().readLine());
+            launcher.take("group " + command + " 0 0");
+            launcher.die();
+            RunningZkLock.signal("KILL", command);
+            launcher.awaitCode();
+            assertThat(server.children("/keeper")).isEmpty();
+            assertThat(RunningZkLock.state(command)).startsWith("Z");
+        } finally {
+            parent.descendants().forEach(ProcessHandle::destroyForcibly);
+            parent.destroyForcibly();
+        }
+    }
+
     /** The first reader that was found is gone, and others may not be. */
     @Test
     void launcherThatIsGone_hasAllReadersWaitedFor_ifTheyMayOutliveTheLock() throws IOException {
