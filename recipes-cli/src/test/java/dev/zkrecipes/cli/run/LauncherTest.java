@@ -117,7 +117,9 @@ class LauncherTest extends ScriptedKeeperStage {
                 "sh $ZKLOCK run /a echo ran | 70 | '' | is a Perl program: run it directly, not with a shell",
                 "$ZKLOCK hold /a >/dev/full | 74 | '' | zklock: the line cannot be written: No space left on device",
                 "head -c 1020 /dev/zero >f; ulimit -f 1; $ZKLOCK hold /a >>f | 74 | '' | cannot be written: File too large",
+                "head -c 1024 /dev/zero >f; ulimit -f 1; $ZKLOCK run /a no-such-command 2>>f | 127 | '' | ''",
             })
+    @Tag("H268")
     void line_isToldInOneLineOrNone(String line, int code, String out, String err)
             throws IOException, InterruptedException {
         try (RunningZkLock zklock = keeper.script("bash", "cd '" + folder + "'; " + line)) {
@@ -151,13 +153,20 @@ class LauncherTest extends ScriptedKeeperStage {
         }
     }
 
-    @Test
-    void helpThatCannotBeWritten_endsWith74() throws IOException, InterruptedException {
+    @ParameterizedTest
+    @CsvSource({
+        "'', /dev/full, No space left on device",
+        "head -c 1024 /dev/zero >f; ulimit -f 1, f, File too large",
+    })
+    @Tag("H268")
+    void helpThatCannotBeWritten_endsWith74(String limit, String file, String why)
+            throws IOException, InterruptedException {
         keeper.starting("echo 'Usage: zklock run'; echo '+end 0'; exit");
-        try (RunningZkLock zklock = keeper.script("bash", "$ZKLOCK run --help; $ZKLOCK run --help >/dev/full")) {
+        String script = "cd '" + folder + "'; $ZKLOCK run --help; (" + limit + "\n$ZKLOCK run --help >>" + file + ")";
+        try (RunningZkLock zklock = keeper.script("bash", script)) {
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(74);
             assertThat(zklock.out()).isEqualTo("Usage: zklock run\n");
-            assertThat(zklock.err()).isEqualTo("zklock: the output cannot be written: No space left on device\n");
+            assertThat(zklock.err()).isEqualTo("zklock: the output cannot be written: " + why + "\n");
         }
     }
 
