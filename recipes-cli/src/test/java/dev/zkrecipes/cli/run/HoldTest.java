@@ -120,6 +120,45 @@ class HoldTest extends ScriptedKeeperStage {
         }
     }
 
+    /** As Ctrl-Z does to a pipeline. A shell waits until all of it has stopped. */
+    @Test
+    @Tag("H270")
+    void stop_stopsTheHold_onceItsReaderHasStopped() throws IOException, InterruptedException {
+        String script = "exec 3<&0; \"$ZKLOCK\" hold /a | { read -r line; echo reader $BASHPID; read -r x <&3; }";
+        try (RunningZkLock running = keeper.script("bash", script)) {
+            long reader = running.number("reader");
+            long hold = ProcessHandle.of(keeper.pid())
+                    .flatMap(ProcessHandle::parent)
+                    .orElseThrow()
+                    .pid();
+            RunningZkLock.signal("STOP", reader);
+            RunningZkLock.signal("TSTP", hold);
+            awaitStop(hold);
+            RunningZkLock.signal("CONT", hold);
+            RunningZkLock.signal("CONT", reader);
+            running.in().close();
+            running.awaitExit();
+            awaitOver(0);
+        }
+    }
+
+    @Test
+    @Tag("H270")
+    void stop_stopsAHoldThatHasNoReader() throws IOException, InterruptedException {
+        try (RunningZkLock hold = keeper.zklock("hold", "/a")) {
+            hold.awaitOut("/a/n\n");
+            hold.signal("TSTP");
+            awaitStop(hold.pid());
+            hold.signal("CONT");
+            hold.signal("TERM");
+            assertThat(hold.awaitExit()).as(hold.err()).isEqualTo(143);
+        }
+    }
+
+    private static void awaitStop(long pid) {
+        await().atMost(RunningZkLock.LIMIT).until(() -> RunningZkLock.state(pid).startsWith("T"));
+    }
+
     @Test
     void givenProcess_holdsTheLockUntilItEnds_ifTheOutputIsNoPipe() throws IOException, InterruptedException {
         keeper.upon("go", "grant 1");
