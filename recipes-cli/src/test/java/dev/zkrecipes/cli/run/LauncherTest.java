@@ -198,6 +198,18 @@ class LauncherTest extends ScriptedKeeperStage {
         }
     }
 
+    /** They may be files that a shell has opened, as those of options may be. */
+    @Test
+    @Tag("H271")
+    void filesThatVariablesName_areOpenForTheKeeper() throws IOException, InterruptedException {
+        keeper.starting("cat \"$ZKLOCK_AUTH_FILE\" \"$ZKLOCK_CONFIG\" >named");
+        String script = "ZKLOCK_AUTH_FILE=<(echo of the shell) ZKLOCK_CONFIG=/dev/stdin $ZKLOCK run /a true <<<input";
+        try (RunningZkLock zklock = keeper.script("bash", script)) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            assertThat(keeper.file("named")).hasContent("of the shell\ninput");
+        }
+    }
+
     private static List<String> descriptors(long pid) throws IOException {
         try (Stream<Path> all = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
             return all.map(each -> {
