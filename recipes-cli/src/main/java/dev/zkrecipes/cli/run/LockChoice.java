@@ -64,8 +64,8 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
     }
 
     /**
-     * Whether this lock cannot be acquired as long as another zklock holds its own. The holders of a semaphore may leave
-     * enough permits.
+     * Whether this lock cannot be acquired as long as another zklock holds its own. The holders of a semaphore may
+     * leave enough permits.
      *
      * @param holder the other zklock's node
      * @param taken the permits of the holders that were asked about before, by path; those of this one are added
