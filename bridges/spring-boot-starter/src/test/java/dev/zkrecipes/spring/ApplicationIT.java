@@ -94,6 +94,7 @@ class ApplicationIT {
 
     @RestController
     static class Shop {
+        private final CompletableFuture<Void> begun = new CompletableFuture<>();
         private final Semaphore mayEnd = new Semaphore(0);
         private final CompletableFuture<String> shipped = new CompletableFuture<>();
         private final CompletableFuture<String> refused = new CompletableFuture<>();
@@ -101,6 +102,7 @@ class ApplicationIT {
         @GetMapping("/ship/{id}")
         @WithLock("/orders/{#id}")
         public String ship(@PathVariable("id") String id) {
+            begun.complete(null);
             mayEnd.acquireUninterruptibly();
             shipped.complete(id);
             return "shipped " + id;
@@ -110,6 +112,10 @@ class ApplicationIT {
         public String refuse(LockNotAcquiredException busy) {
             refused.complete(busy.getMessage());
             return "refused";
+        }
+
+        CompletableFuture<Void> begun() {
+            return begun;
         }
 
         Semaphore mayEnd() {
@@ -173,6 +179,13 @@ class ApplicationIT {
         return asked.join();
     }
 
+    /** Asks for the shipment of order 7. Its node is there before the method has the lock and begins. */
+    private CompletableFuture<HttpResponse<String>> askAndBegin() {
+        CompletableFuture<HttpResponse<String>> asked = ask("/ship/7");
+        assertThat(orders.begun()).succeedsWithin(LIMIT);
+        return asked;
+    }
+
     private int nodes(String path) {
         return server.nodeExists(path) ? server.children(path).size() : 0;
     }
@@ -181,8 +194,7 @@ class ApplicationIT {
     void application_showsItsLocks() throws InterruptedException {
         assertThat(SpringBootVersion.getVersion()).isEqualTo(System.getProperty("boot.version"));
         await().until(() -> get("health/zkrecipes").contains("\"status\":\"UP\""));
-        CompletableFuture<HttpResponse<String>> first = ask("/ship/7");
-        await().until(() -> nodes("/shop/orders/7") == 1);
+        CompletableFuture<HttpResponse<String>> first = askAndBegin();
         CompletableFuture<HttpResponse<String>> second = ask("/ship/7");
         await().until(() -> nodes("/shop/orders/7") == 2);
 
@@ -233,8 +245,7 @@ class ApplicationIT {
                 .hasSize(2)
                 .allMatch(bean -> bean.getPhase() > ofElections);
         await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
-        CompletableFuture<HttpResponse<String>> holds = ask("/ship/7");
-        await().until(() -> nodes("/shop/orders/7") == 1);
+        CompletableFuture<HttpResponse<String>> holds = askAndBegin();
         CompletableFuture<HttpResponse<String>> waits = ask("/ship/7");
         await().until(() -> nodes("/shop/orders/7") == 2);
         Thread closing = new Thread(shop::close);
