@@ -4,6 +4,7 @@
 package dev.zkrecipes.shedlock;
 
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.TestClients;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +59,8 @@ class ScheduledProcess {
     ZooKeeperClient client() {
         return ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(3))
+                .sessionTimeout(TestClients.LONG_SESSION)
+                .ownerLabel(String.valueOf(ProcessHandle.current().pid()))
                 .build();
     }
 

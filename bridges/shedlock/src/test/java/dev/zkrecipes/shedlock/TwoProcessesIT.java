@@ -5,8 +5,13 @@ package dev.zkrecipes.shedlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.shedlock.ScheduledProcess.Line;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.ChildJvms;
 import dev.zkrecipes.test.internal.Soon;
@@ -28,7 +33,7 @@ class TwoProcessesIT {
 
     @Test
     void eachRun_isOneProcess_andTheOtherGoesOnAfterAKill(EmbeddedZooKeeper server, @TempDir Path folder)
-            throws IOException {
+            throws IOException, InterruptedException {
         Path diary = Files.createFile(folder.resolve("diary"));
         try (ChildJvms processes = new ChildJvms()) {
             List<Process> both = List.of(
@@ -39,7 +44,12 @@ class TwoProcessesIT {
             await().until(() -> count("begins", from(before, diary)) >= 4
                     && last(diary).what().equals("begins"));
             Line killed = last(diary);
-            both.stream().filter(process -> process.pid() == killed.process()).forEach(Process::destroyForcibly);
+            for (Process process : both) {
+                if (process.pid() == killed.process()) {
+                    process.destroyForcibly().waitFor();
+                }
+            }
+            expireSessionOf(killed.process(), server);
             await().until(() -> from(before, diary).stream()
                             .filter(line -> line.process() != killed.process() && line.at() > killed.at())
                             .count()
@@ -48,6 +58,17 @@ class TwoProcessesIT {
         assertOneAtATime(lines(diary).stream()
                 .filter(line -> !line.what().equals("runs"))
                 .toList());
+    }
+
+    /** As the server does in a while. A short time-out would end the session of a process that stands still, too. */
+    private static void expireSessionOf(long process, EmbeddedZooKeeper server) throws InterruptedException {
+        try (ZooKeeperClient client = TestClients.connect(server.connectString())) {
+            new LockInternals(client, "/jobs/report", new MutexDriver(), LockOptions.defaults())
+                    .unowned().participants().stream()
+                            .filter(each -> each.owner().equals(String.valueOf(process)))
+                            .forEach(each -> assertThat(server.expireSession(each.sessionId()))
+                                    .isTrue());
+        }
     }
 
     /** A JVM may take long to start on a busy machine. */
