@@ -69,11 +69,10 @@ class PacketFaultIT {
             String path = "/twice-" + round;
             assertThat(get(client.createAsync(path))).isEqualTo(Code.CONNECTIONLOSS);
             assertThat(server.nodeExists(path)).isTrue();
+            (round == 1 ? one : two).awaitFired(LIMIT);
             assertThat(two.hasFired()).isEqualTo(round == 2);
             client.awaitState(KeeperState.SyncConnected, round + 1);
         }
-        one.awaitFired(LIMIT);
-        two.awaitFired(LIMIT);
         proxy.dropReply(RequestType.CREATE, 1);
         assertThat(get(client.createAsync("/thrice"))).isEqualTo(Code.CONNECTIONLOSS);
     }
