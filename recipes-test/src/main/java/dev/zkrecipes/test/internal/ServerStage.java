@@ -28,10 +28,10 @@ import org.junit.jupiter.api.Timeout;
  * that hangs fails, even in a wait that no interruption ends.
  *
  * <p>A session lasts longer than any test, unless the test sets another time-out. So no lease is checked while requests
- * are counted.
+ * are counted. Likewise, empty containers stay until a test calls {@code reapContainers}.
  */
 @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 100)
+@WithZooKeeper(tickTimeMillis = 100, containerCheckMillis = 3_600_000)
 public abstract class ServerStage {
     /** The server of the class. */
     protected EmbeddedZooKeeper server;
