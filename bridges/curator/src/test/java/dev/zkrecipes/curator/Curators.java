@@ -14,12 +14,12 @@ import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.RetryOneTime;
 
-/** Frameworks of Curator's for tests, with a session time-out of 4 s unless they are told otherwise, and their mutexes. */
+/** Frameworks of Curator's for tests, whose sessions end only when the test ends them, and their mutexes. */
 final class Curators {
     private Curators() {}
 
     static CuratorFramework connect(EmbeddedZooKeeper server) throws InterruptedException {
-        return connected(CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100)));
+        return connected(settings(server).build());
     }
 
     /** For a session that ends only when the test ends it, unless it is given another time-out. */
