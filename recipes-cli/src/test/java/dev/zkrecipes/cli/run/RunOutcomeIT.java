@@ -227,6 +227,7 @@ class RunOutcomeIT {
                 "--limit=1 | --limit=1 | 65 | would wait for itself",
                 "--limit=2 | --limit=2 | 0  | ''",
                 "--limit=2 | --limit=2 --permits=2 | 65 | would wait for itself",
+                "-x   | --limit=2 | 65 | is in use as a read-write lock",
             })
     @Tag("H266")
     void lockThatIsHeldForTheCommandItself_isRefused_ifItWouldWait(String outer, String inner, int code, String told)
