@@ -54,6 +54,12 @@ public final class Keeper {
      */
     private static final Duration HEARD = Duration.ofSeconds(5);
 
+    /**
+     * How long the lock is kept after the command has ended, until the user has been told why it was ended. After the
+     * keeper's last line, nobody reads its standard error.
+     */
+    private static final Duration EXPLAINED = Duration.ofSeconds(30);
+
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
     /** How long a wait lasts before somebody at a terminal is told who holds the lock. */
     private static final Duration UNTOLD = Duration.ofSeconds(1);
@@ -82,6 +88,7 @@ public final class Keeper {
     private boolean refused; // the lock was lost or given up before the launcher named a target
     private boolean heard; // the launcher has begun to end the command
     private boolean ending; // the end of the command was demanded
+    private boolean explained; // the user was told why
     private boolean again; // lead wants another term after this one
     private List<String> target = List.of(); // what is ended with the lock; empty as long as nothing runs
     private OptionalInt commandCode = OptionalInt.empty(); // set once the command has ended
@@ -247,6 +254,7 @@ public final class Keeper {
         refused = false;
         heard = false;
         ending = false;
+        explained = false;
         again = false;
         notifyAll();
         launcher.say("again");
@@ -325,6 +333,7 @@ public final class Keeper {
             if (commandCode.isEmpty()) {
                 outliveTheLauncher();
             }
+            await(() -> !ending || explained, EXPLAINED);
             boolean lost = isLost(lease);
             int code = commandCode.orElse(ExitCodes.SIGNALLED + TERM);
             tell("held " + settings.lock() + " for " + Seconds.show(Duration.ofNanos(System.nanoTime() - granted))
@@ -403,6 +412,7 @@ public final class Keeper {
             }
         }
         warn(why + "; the " + runs + (ends ? " is being ended" : " continues"));
+        explain(lease, first);
         try {
             if (first
                     && !(await(() -> heard || over.getAsBoolean(), HEARD)
@@ -413,6 +423,12 @@ public final class Keeper {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Notes that the user was told why the command is ended, if {@code isSo}. */
+    private synchronized void explain(Lease lease, boolean isSo) {
+        explained |= isSo && kept == lease;
+        notifyAll();
     }
 
     /**

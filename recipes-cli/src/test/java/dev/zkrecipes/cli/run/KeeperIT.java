@@ -262,6 +262,27 @@ class KeeperIT {
         }
     }
 
+    /** It may be written later than the command ends, and nothing is read of a keeper that has ended. */
+    @Test
+    void reasonToEndTheCommand_isToldBeforeTheKeeperEnds() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                TestClients clients = TestClients.of(server);
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--on-revoke=term", "/keeper", "x")) {
+            launcher.take(NONE);
+            launcher.haltErr();
+            ask(clients.open(), Duration.ofSeconds(600));
+            launcher.await("+stop");
+            launcher.say("over 3");
+            await().during(Duration.ofSeconds(1))
+                    .atMost(RunningZkLock.LIMIT)
+                    .until(() ->
+                            launcher.isAlive() && server.children("/keeper").size() == 1);
+            launcher.continueErr();
+            assertThat(launcher.awaitCode()).as(launcher.err()).isEqualTo(3);
+            assertThat(launcher.err()).contains("; the command is being ended");
+        }
+    }
+
     @Test
     void requestThatIsIgnored_isReported_andALockThatIsTakenAwayIsALoss() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();

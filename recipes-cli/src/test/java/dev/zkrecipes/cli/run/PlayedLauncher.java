@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 
@@ -33,7 +34,15 @@ import picocli.CommandLine;
  */
 final class PlayedLauncher implements AutoCloseable {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-    private final StringWriter err = new StringWriter();
+    private final Semaphore errMoves = new Semaphore(1);
+    private final StringWriter err = new StringWriter() {
+        @Override
+        public void write(String text, int offset, int length) {
+            errMoves.acquireUninterruptibly();
+            super.write(text, offset, length);
+            errMoves.release();
+        }
+    };
     private final PrintStream to;
     private final CompletableFuture<Integer> code = new CompletableFuture<>();
     private int read; // how many lines of the keeper a test has waited for
@@ -141,6 +150,15 @@ final class PlayedLauncher implements AutoCloseable {
 
     String err() {
         return err.toString();
+    }
+
+    /** From now on, the keeper waits when it writes to standard error. */
+    void haltErr() {
+        errMoves.acquireUninterruptibly();
+    }
+
+    void continueErr() {
+        errMoves.release();
     }
 
     void awaitErr(String part) {
