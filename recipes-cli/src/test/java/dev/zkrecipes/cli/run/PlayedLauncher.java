@@ -6,10 +6,13 @@ package dev.zkrecipes.cli.run;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.base.Suppliers;
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.RunningZkLock;
 import dev.zkrecipes.cli.connect.ConnectOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.internal.Soon;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -26,6 +29,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 
 /**
@@ -33,6 +37,8 @@ import picocli.CommandLine;
  * process, a JVM and a command of its own.
  */
 final class PlayedLauncher implements AutoCloseable {
+    private static final Supplier<Boolean> HAS_CONNECTED = Suppliers.memoize(PlayedLauncher::connectOnce);
+
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final Semaphore errMoves = new Semaphore(1);
     private final StringWriter err = new StringWriter() {
@@ -48,6 +54,7 @@ final class PlayedLauncher implements AutoCloseable {
     private int read; // how many lines of the keeper a test has waited for
 
     private PlayedLauncher(Path file, Map<String, String> environment, String[] line) throws IOException {
+        assertThat(HAS_CONNECTED.get()).isTrue();
         PipedInputStream in = new PipedInputStream(1 << 16);
         to = new PrintStream(new PipedOutputStream(in), true, UTF_8);
         Launcher launcher = new Launcher(file.toString(), in, new PrintStream(out, true, UTF_8));
@@ -62,6 +69,19 @@ final class PlayedLauncher implements AutoCloseable {
         Thread keeper = new Thread(() -> code.complete(commandLine.execute(words)), "keeper");
         keeper.setDaemon(true);
         keeper.start();
+    }
+
+    /**
+     * On a busy machine, the first client of a JVM loads classes for longer than a keeper waits for a server. So that
+     * client is not a keeper's.
+     */
+    private static boolean connectOnce() {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                ZooKeeperClient client = TestClients.connect(server.connectString())) {
+            return client.zooKeeper().isPresent();
+        } catch (InterruptedException e) {
+            throw new AssertionError("interrupted while a first client connects", e);
+        }
     }
 
     /** Starts a keeper, by a command line of {@code zklock}. */
