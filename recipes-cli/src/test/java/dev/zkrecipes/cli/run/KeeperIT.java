@@ -308,10 +308,11 @@ class KeeperIT {
 
     // ---- the server goes
 
+    /** Its session survives if this machine stands still for some seconds. */
     @Test
     void serverGoneForGood_isALossOnceTheSessionExpires() throws IOException {
         try (EmbeddedZooKeeper server = quickServer();
-                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--session-timeout=6", "/keeper", "x")) {
+                PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--session-timeout=10", "/keeper", "x")) {
             launcher.take(NONE);
             server.stop();
             launcher.await("+stop");
@@ -357,7 +358,10 @@ class KeeperIT {
         }
     }
 
-    /** Its server refuses the session for ever, and never calls it over. */
+    /**
+     * Its server refuses the session for ever, and never calls it over. The sessions survive if this machine stands
+     * still for some seconds.
+     */
     @Test
     @Tag("H109")
     void dataLostWhileWaiting_isWaitedForInTheNextSession() throws Exception {
@@ -366,12 +370,13 @@ class KeeperIT {
                         .tickTime(Duration.ofMillis(200))
                         .dataDirectory(data)
                         .start();
-                ZooKeeperClient holder = TestClients.connect(server.connectString(), Duration.ofSeconds(4))) {
+                ZooKeeperClient holder = TestClients.connect(server.connectString(), Duration.ofSeconds(10))) {
             for (int i = 0; i < 100; i++) {
                 server.createNode("/before-" + i, new byte[0]);
             }
             Lease held = new InterProcessMutex(holder, "/keeper").acquire();
-            try (PlayedLauncher launcher = PlayedLauncher.start(server, "run", "--session-timeout=4", "/keeper", "x")) {
+            try (PlayedLauncher launcher =
+                    PlayedLauncher.start(server, "run", "--session-timeout=10", "/keeper", "x")) {
                 launcher.go();
                 RunningZkLock.awaitNodes(server, "/keeper", 2);
                 server.stop();
@@ -385,7 +390,7 @@ class KeeperIT {
                 launcher.say("target " + NONE);
                 launcher.say("over 0");
                 assertThat(launcher.awaitCode()).as(launcher.err()).isZero();
-                assertThat(held.state()).isEqualTo(LeaseState.LOST);
+                await().atMost(RunningZkLock.LIMIT).until(() -> held.state() == LeaseState.LOST);
             }
         }
     }
@@ -427,6 +432,7 @@ class KeeperIT {
             web2.say("go terminal");
             web2.await("+busy /keeper, held by x@web1 (queued since ");
             await().pollDelay(Duration.ofSeconds(11))
+                    .atMost(RunningZkLock.LIMIT)
                     .untilAsserted(() -> assertThat(web2.heard()).hasSize(2));
             web2.say("read");
             web2.await("+busy /keeper, held by x@web1 (queued since ");
