@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -137,17 +138,28 @@ class GiveBackIT {
         Soon.await().until(lease::isValid);
     }
 
+    /** If this machine stands still, the node may go before its holder has read the request: then again, with more time. */
     @Test
     void grace_breaksTheLease_andTheHolderHearsOfIt() {
+        Optional<Duration> heard = Optional.empty();
+        int seconds = 2;
+        for (; heard.isEmpty() && seconds < 60; seconds *= 3) {
+            heard = graceThatIsHeard(seconds);
+        }
+        assertThat(heard).contains(Duration.ofSeconds(seconds / 3));
+    }
+
+    /** Has a lease broken after so many seconds, and returns of which grace its holder has heard before. */
+    private Optional<Duration> graceThatIsHeard(int seconds) {
         Lease lease = take(lock("mutex"));
-        CompletableFuture<RevocationRequest> heard = new CompletableFuture<>();
-        lease.onRevocationRequested(heard::complete);
-        Ran ran = run("revoke", "--grace=2", path);
+        AtomicReference<Optional<Duration>> heard = new AtomicReference<>(Optional.empty());
+        lease.onRevocationRequested(request -> heard.set(request.grace()));
+        Ran ran = run("revoke", "--grace=" + seconds, path);
         assertThat(ran.code()).isZero();
-        assertThat(ran.lines().get(0)).endsWith(", or lose it in 2.000 s");
+        assertThat(ran.lines().get(0)).endsWith(", or lose it in " + seconds + ".000 s");
         assertThat(ran.lines().get(1)).contains("did not give it back: its lease was broken");
-        assertThat(Soon.get(heard).grace()).isEqualTo(Optional.of(Duration.ofSeconds(2)));
         Soon.await().until(() -> lease.state() == LeaseState.LOST);
+        return heard.get();
     }
 
     @Test
