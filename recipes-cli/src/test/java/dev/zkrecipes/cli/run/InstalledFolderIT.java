@@ -80,7 +80,9 @@ class InstalledFolderIT {
         try (RunningZkLock first = zklock(installed, true, "run", "/folder/first", "true")) {
             assertThat(first.awaitExit()).as(first.err()).isZero();
         }
-        await().atMost(RunningZkLock.LIMIT).until(() -> archive(installed).isPresent());
+        await().atMost(RunningZkLock.LIMIT)
+                .until(() ->
+                        archive(installed).isPresent() && Files.notExists(installed.resolve("zklock.jar.preparing")));
         return archive(installed).orElseThrow();
     }
 
