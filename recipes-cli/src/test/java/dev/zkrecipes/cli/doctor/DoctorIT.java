@@ -57,17 +57,25 @@ class DoctorIT {
 
     /** Asks again for as long as this machine is too busy to answer itself. */
     static Ran doctor(String... arguments) {
+        Ran ran = doctorWithWarnings(arguments);
+        assertThat(ran.err()).isEmpty();
+        return ran;
+    }
+
+    private static Ran doctorWithWarnings(String... arguments) {
         Ran ran;
         int asked = 0;
         do {
             ran = Ran.zklock(
                     Stream.concat(Stream.of("doctor"), Stream.of(arguments)).toArray(String[]::new));
             asked++;
-        } while (asked < 10
-                && Stream.of("not answered within", "does not answer", "gives no session within")
-                        .anyMatch(ran.out()::contains));
-        assertThat(ran.err()).isEmpty();
+        } while (asked < 10 && isTooBusy(ran.out()));
         return ran;
+    }
+
+    private static boolean isTooBusy(String out) {
+        return Stream.of("not answered within", "does not answer", "gives no session within")
+                .anyMatch(out::contains);
     }
 
     /** The lines that name something to do. */
@@ -397,17 +405,26 @@ class DoctorIT {
     void eachAddressOfAName_hasALine() throws Exception {
         Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.2 zk.example\n127.0.0.1 zk.example\n");
         String name = "zk.example:" + server.connectString().replaceFirst(".*:", "");
-        try (RunningZkLock doctor =
-                RunningZkLock.jar(folder, "-Djdk.net.hosts.file=" + hosts, "doctor", "--connect", name)) {
-            assertThat(doctor.awaitExit()).as(doctor.out()).isEqualTo(1);
-            assertThat(doctor.out()).contains("connect          1 server");
-            assertThat(doctor.out()).contains("FAIL  " + name + " (127.0.0.2) refuses connections");
-            assertThat(doctor.out()).contains("OK    " + name + " (127.0.0.1) 127.0.0.1, standalone 3.", "rights ");
+        Ran ran = doctorWithHosts(hosts, name);
+        for (int again = 0; again < 9 && isTooBusy(ran.out()); again++) {
+            ran = doctorWithHosts(hosts, name);
         }
+        assertThat(ran.code()).as(ran.out()).isEqualTo(1);
+        assertThat(ran.out()).contains("connect          1 server");
+        assertThat(ran.out()).contains("FAIL  " + name + " (127.0.0.2) refuses connections");
+        assertThat(ran.out()).contains("OK    " + name + " (127.0.0.1) 127.0.0.1, standalone 3.", "rights ");
         String down = "zk.example:" + freePort();
         Map<String, String> options = Map.of("ZKLOCK_JAVA_OPTIONS", "-Djdk.net.hosts.file=" + hosts);
         List<String> told = List.of(down + " (127.0.0.2) refuses", down + " (127.0.0.1) refuses");
         RunningZkLock.assertRunFailsInTime(folder, options, 69, told, "--connect", down, "/locks", "--", "true");
+    }
+
+    private Ran doctorWithHosts(Path hosts, String servers) throws IOException, InterruptedException {
+        try (RunningZkLock doctor =
+                RunningZkLock.jar(folder, "-Djdk.net.hosts.file=" + hosts, "doctor", "--connect", servers)) {
+            int code = doctor.awaitExit();
+            return new Ran(code, doctor.out(), doctor.err());
+        }
     }
 
     @Test
@@ -447,7 +464,7 @@ class DoctorIT {
     void credentialsThatEverybodyMayRead_areAWarning() throws Exception {
         Path file = Files.writeString(folder.resolve("people"), "digest:u:p\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
-        Ran ran = Ran.zklock("doctor", "--connect", server.connectString(), "--auth-file", file.toString());
+        Ran ran = doctorWithWarnings("--connect", server.connectString(), "--auth-file", file.toString());
         assertThat(ran.code()).isZero();
         assertThat(ran.err()).contains("warning: everybody on this machine can read the credentials in " + file);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
