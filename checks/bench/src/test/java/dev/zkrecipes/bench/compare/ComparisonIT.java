@@ -81,27 +81,34 @@ class ComparisonIT {
                 .isGreaterThanOrEqualTo(millis * 1_000.0);
     }
 
-    /** If it held back one request until the one before was answered, the server would not know the second by then. */
+    /**
+     * If it held back one request until the one before was answered, the server would never know the second by then.
+     * If this machine stands still between the two, the second comes too late by itself, so they are sent again.
+     */
     @Test
     void proxy_letsRequestsFollowEachOther() throws Exception {
         LockClient client = Contender.BARE.connect(server().connectString(1_000), Comparison.SESSION);
         try {
             client.handle().exists("/", false);
-            Counts before = server().counts();
-            CompletableFuture<Long> atTheFirstReply = new CompletableFuture<>();
-            CountDownLatch second = new CountDownLatch(1);
-            client.handle()
-                    .exists(
-                            "/",
-                            false,
-                            (rc, path, context, stat) -> atTheFirstReply.complete(requestsSince(before)),
-                            null);
-            client.handle().exists("/", false, (rc, path, context, stat) -> second.countDown(), null);
-            second.await();
-            assertThat(atTheFirstReply.get()).isEqualTo(2);
+            long known = 0;
+            for (int tries = 0; known != 2 && tries < 10; tries++) {
+                known = knownAtTheFirstReplyToTwo(client);
+            }
+            assertThat(known).isEqualTo(2);
         } finally {
             client.close();
         }
+    }
+
+    private static long knownAtTheFirstReplyToTwo(LockClient client) throws Exception {
+        Counts before = server().counts();
+        CompletableFuture<Long> atTheFirstReply = new CompletableFuture<>();
+        CountDownLatch second = new CountDownLatch(1);
+        client.handle()
+                .exists("/", false, (rc, path, context, stat) -> atTheFirstReply.complete(requestsSince(before)), null);
+        client.handle().exists("/", false, (rc, path, context, stat) -> second.countDown(), null);
+        second.await();
+        return atTheFirstReply.get();
     }
 
     private static long requestsSince(Counts before) {
