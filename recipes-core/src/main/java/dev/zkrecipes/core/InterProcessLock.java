@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * recipe is re-entrant grants its holding thread further holds at once; the lock is released with the last of them.
  * Holds are identified by thread, client and path. Any other lock object of the same recipe on the path sees the same
  * holds. A request through a lock of another recipe is refused at once with {@link LockRefusedException}, as the thread
- * would wait for itself. Leases of {@link #acquireAsync()} belong to no thread and are never re-entrant.
+ * would wait for itself; {@link #tryAcquire()} of a lock that is not held by threads waits for nobody, and finds the
+ * lock busy. Leases of {@link #acquireAsync()} belong to no thread and are never re-entrant.
  *
  * <p><b>Ownership.</b> A hold belongs to the thread that acquired it, unless the recipe says otherwise: only that
  * thread may release it, or any thread once the owner has terminated.

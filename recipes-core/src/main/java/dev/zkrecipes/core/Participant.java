@@ -13,7 +13,7 @@ import java.util.Objects;
  * @param path the path of the lock
  * @param node the name of the node below the lock's path
  * @param kind what the node requests, as the recipe names it: {@code lock-}, {@code __READ__}, {@code __WRIT__},
- *     {@code lease.}, or the kind of a custom driver
+ *     {@code lease.}, {@code latch-} of a leader election, or the kind of a custom driver
  * @param payload what the kind carries, such as the number of permits; empty if nothing
  * @param owner the owner label of the client that created the node, or {@code "unknown"} if the node carries none or
  *     may not be read

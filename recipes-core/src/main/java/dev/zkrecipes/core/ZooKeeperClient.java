@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A connection to ZooKeeper on which locks are created. One client per process and ensemble is enough for any number of
- * locks and threads.
+ * A connection to ZooKeeper on which locks are created. One client per process and ensemble is enough for all locks and
+ * threads, unless so many requests hold or wait at a time that they meet a {@linkplain LockLimitException limit}.
  *
  * <p>A client created by {@link #connect} or a builder with a connect string opens its own ZooKeeper handle and, when
  * the session ends, the next one. A client that wraps a handle ends with it. A client over a supplier asks the supplier
@@ -77,9 +77,9 @@ public final class ZooKeeperClient implements AutoCloseable {
     }
 
     /**
-     * {@return the current state of the connection to ZooKeeper, without asking the server} By the clock of this
-     * process, no lease is lost before this method returns {@link ConnectionState#EXPIRED}, except one that is lost
-     * alone.
+     * {@return the current state of the connection to ZooKeeper, without asking the server} When the clock of this
+     * process ends the leases of a session, this method returns {@link ConnectionState#EXPIRED} no later than the first
+     * of them is LOST. A single lease may be lost without that, for example because somebody has deleted its node.
      */
     public ConnectionState connectionState() {
         return engine.connection().state();

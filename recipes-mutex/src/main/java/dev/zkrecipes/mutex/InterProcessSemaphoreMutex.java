@@ -21,9 +21,9 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * free for others; see {@link Lease}.
  *
  * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}. A thread
- * that holds the path through an {@code InterProcessMutex} of the same client is refused, as it would wait for itself.
- * It refuses a path that Curator's {@code InterProcessSemaphoreMutex} uses, which keeps its nodes in folders below the
- * path. Instances are thread-safe.
+ * that holds the path through an {@code InterProcessMutex} of the same client is refused, as it would wait for itself;
+ * {@link #tryAcquire()} finds the lock busy. The lock refuses a path that Curator's {@code InterProcessSemaphoreMutex}
+ * uses, which keeps its nodes in folders below the path. Instances are thread-safe.
  */
 public final class InterProcessSemaphoreMutex extends DelegatingLock {
     private final InterProcessLock lock;

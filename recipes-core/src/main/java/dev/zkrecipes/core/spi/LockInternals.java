@@ -33,8 +33,10 @@ import java.util.function.Supplier;
  *
  * <ol>
  *   <li><b>Enqueue.</b> Create an EPHEMERAL_SEQUENTIAL node under the path and, without waiting for the reply, list the
- *       children. The server answers one session's requests in order, so an uncontended acquire is one round trip. In
- *       each session, the first use of a path with an ACL of its own takes more: create, read the ACLs, list.
+ *       children. The server answers one session's requests in order, so an uncontended acquire is one round trip. The
+ *       list is left out if the client knows the queue: it was the last to create a node there, and the number of the
+ *       new node is the next one, or it has created the path together with the node. In each session, the first use of
+ *       a path with an ACL of its own takes more: create, read the ACLs, list.
  *   <li><b>Decide.</b> Sort the list and hand the {@link LockDriver} the nodes in front of our own. A list without our
  *       own node never reaches the driver: the node is gone, and the request queues again.
  *   <li><b>Wait.</b> Watch the nodes that the driver names, for their deletion only, and our own node: at once if the
