@@ -280,7 +280,8 @@ public final class InterProcessSemaphore {
      *
      * <p>Leases that exceed the new limit look like waiting requests, as nothing at the server distinguishes them.
      * Until enough of them are closed, {@link #availablePermits}, {@link #queueLength} and {@link #participants} count
-     * them as waiting. This does not affect which requests are granted.
+     * them as waiting, except a lease that alone has more permits than the new limit: no request waits for so many.
+     * This does not affect which requests are granted.
      *
      * <p>Needs the right to write the semaphore's node.
      *
