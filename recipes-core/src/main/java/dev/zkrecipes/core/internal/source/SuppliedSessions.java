@@ -143,9 +143,11 @@ public final class SuppliedSessions implements SessionSource {
             // Not for good: the application may be about to replace the handle, and the server keeps the nodes of its
             // session, which are to be deleted in the next one.
             onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), false);
-        } else if (session == null) {
-            failing = false; // the application is about to replace the handle
-            tell(new IllegalStateException("the handle that it returned is " + handle.getState()), false);
+        } else if (session == null || (session.state() == State.EXPIRED && !session.isGivenUp())) {
+            // The application is about to replace the handle, which may not know of the end of its session yet.
+            failing = false;
+            Object ended = session == null ? handle.getState() : session.state();
+            tell(new IllegalStateException("the handle that it returned is " + ended), false);
             askLater();
         } else if (session.state() == State.AUTH_FAILED) {
             onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), true);

@@ -5,7 +5,11 @@ package dev.zkrecipes.core.internal.source;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.argThat;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.LockAccessException;
@@ -17,6 +21,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.handle.Containers;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Pauses;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +43,7 @@ class SuppliedSessionsTest {
     private final List<LockException> told = new ArrayList<>();
     private boolean hasHandle = true;
     private int used;
+    private Session last;
 
     private final SuppliedSessions sessions = new SuppliedSessions(
             () -> {
@@ -121,6 +127,27 @@ class SuppliedSessionsTest {
                 .satisfies(why -> assertThat(why).hasMessageContaining("CLOSED"));
     }
 
+    /** A server has said so in an answer, and the handle itself learns of it a little later. */
+    @Test
+    @Tag("H275")
+    void sessionThatHasEndedBeforeItsHandleKnows_isWaitedFor() {
+        List<ZooKeeper> handles = new ArrayList<>(List.of(handle));
+        SuppliedSessions supplied = supplied(() -> handles.get(handles.size() - 1));
+        supplied.start();
+        scheduler.run();
+        last.become(State.EXPIRED);
+        SessionSource.User waiting = mock();
+        when(waiting.lockPath()).thenReturn("/locks/orders");
+        supplied.request(waiting);
+        scheduler.run();
+        verify(waiting, never()).unavailable(any());
+        verify(waiting).notNow(argThat(why -> why.getMessage().contains("EXPIRED")));
+        handles.add(another());
+        scheduler.advance(LONGEST_PAUSE);
+        verify(waiting).with(last);
+        assertThat(last.isEnded()).isFalse();
+    }
+
     /** The client is closed while the supplier is asked: the handle is no longer its own. */
     @Test
     @Tag("H188")
@@ -170,9 +197,19 @@ class SuppliedSessionsTest {
                         LONGEST_PAUSE,
                         false,
                         (ended, state) -> {}),
-                session -> used++,
+                session -> {
+                    used++;
+                    last = session;
+                },
                 scheduler,
                 new Pauses(scheduler, FIRST_PAUSE, LONGEST_PAUSE));
+    }
+
+    private static ZooKeeper another() {
+        ZooKeeper next = mock();
+        when(next.getState()).thenReturn(ZooKeeper.States.CONNECTED);
+        when(next.getClientConfig()).thenReturn(new ZKClientConfig());
+        return next;
     }
 
     @Test
@@ -183,9 +220,7 @@ class SuppliedSessionsTest {
         supplied.start();
         scheduler.run();
         when(handle.getState()).thenReturn(ZooKeeper.States.CLOSED);
-        ZooKeeper next = mock();
-        when(next.getState()).thenReturn(ZooKeeper.States.CONNECTED);
-        when(next.getClientConfig()).thenReturn(new ZKClientConfig());
+        ZooKeeper next = another();
         handles.add(next);
         supplied.request(mock());
         scheduler.run();
