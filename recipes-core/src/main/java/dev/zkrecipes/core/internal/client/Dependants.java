@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -70,7 +71,7 @@ final class Dependants {
         Map<Dependant, CompletableFuture<Void>> ends = new LinkedHashMap<>();
         for (Dependant each : isOver.getAsBoolean() ? List.<Dependant>of() : List.copyOf(dependants)) {
             try {
-                ends.put(each, each.end().get());
+                ends.put(each, Objects.requireNonNull(each.end().get(), "it has returned no future"));
             } catch (Throwable t) { // code of a recipe, which must not keep the client from ending
                 log.warn("What stands on the lock {} could not be ended before its client is closed.", each.path(), t);
             }

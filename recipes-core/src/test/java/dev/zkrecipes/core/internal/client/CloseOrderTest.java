@@ -132,6 +132,19 @@ class CloseOrderTest extends ClientScene {
     }
 
     @Test
+    @Tag("H276")
+    void whatReturnsNoFuture_keepsNothingElse() {
+        internals.endBeforeClient(() -> null);
+        CompletableFuture<Void> end = stand();
+        end.complete(null);
+        String printed = PrintedWhile.running(client::close);
+        assertThat(order).containsExactly("asked to end");
+        assertThat(printed).containsOnlyOnce("WARN").contains("/locks/leader").contains("it has returned no future");
+        assertThat(isClosed()).isTrue();
+        assertThat(scheduler.timers()).isZero();
+    }
+
+    @Test
     void whatWasTakenBack_isNotAsked() {
         Runnable takeBack = internals.endBeforeClient(() -> {
             order.add("asked to end");
