@@ -6,11 +6,10 @@ package dev.zkrecipes.core.internal.zk;
 import com.google.common.base.Throwables;
 import com.google.common.net.HostAndPort;
 import dev.zkrecipes.core.internal.wire.Printable;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
 import java.util.List;
@@ -21,7 +20,6 @@ import javax.security.auth.kerberos.KerberosPrincipal;
 import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
 import javax.security.auth.login.LoginContext;
-import javax.security.auth.login.LoginException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.client.ZooKeeperSaslClient;
@@ -115,7 +113,7 @@ public final class SaslLogin {
             } finally {
                 context.logout();
             }
-        } catch (LoginException | RuntimeException | LinkageError e) {
+        } catch (Throwable e) { // modules are foreign code, and whoever waits for the login has to hear of its end
             return failed(explain(e, entries), e);
         }
     }
@@ -132,7 +130,7 @@ public final class SaslLogin {
         String advice = Stream.of(entries)
                 .flatMap(entry -> Stream.ofNullable(entry.getOptions().get("keyTab")))
                 .map(keytab -> String.valueOf(keytab).replaceFirst("^(file|FILE):", ""))
-                .filter(keytab -> !Files.isReadable(Path.of(keytab)))
+                .filter(keytab -> !new File(keytab).canRead())
                 .map(keytab -> "the keytab " + Printable.of(keytab) + " does not exist or cannot be read")
                 .findFirst()
                 .orElse(
