@@ -152,7 +152,7 @@ public final class LeaderElection implements AutoCloseable {
      * @return the same as {@link #resign}
      */
     public CompletableFuture<Void> leave() {
-        return stop(null).done();
+        return stop(null).done(engine.callbacksInOrder());
     }
 
     /**
@@ -244,7 +244,7 @@ public final class LeaderElection implements AutoCloseable {
      *     {@link dev.zkrecipes.core.LockAccessException} if ZooKeeper refuses to delete the node
      */
     public CompletableFuture<Void> resign() {
-        return endLast().done();
+        return endLast().done(engine.callbacksInOrder());
     }
 
     /**

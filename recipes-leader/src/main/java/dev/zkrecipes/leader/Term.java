@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.zookeeper.Op;
@@ -47,9 +48,13 @@ public final class Term {
     static final class Release {
         final CompletableFuture<CompletableFuture<Void>> deletion = new CompletableFuture<>();
 
-        /** Returns a future that completes when the node has been deleted. */
-        CompletableFuture<Void> done() {
-            return deletion.thenCompose(Function.identity());
+        /**
+         * Returns a future that completes when the node has been deleted. Code of the application depends on it, and
+         * may block, so it runs on {@code callbacks} and not in the middle of the end of the term.
+         */
+        CompletableFuture<Void> done(Executor callbacks) {
+            return deletion.thenComposeAsync(
+                    Function.identity(), deletion.isDone() ? Runnable::run : callbacks);
         }
     }
 

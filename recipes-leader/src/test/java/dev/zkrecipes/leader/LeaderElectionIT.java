@@ -30,6 +30,7 @@ import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -43,6 +44,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Candidates on a real server: terms, listeners, resignations, losses. */
@@ -567,5 +569,38 @@ class LeaderElectionIT extends ServerStage {
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> one.run(term -> {})).isInstanceOf(InterruptedException.class);
         awaitNodes(1);
+    }
+
+    /** Of a lost term nothing is left to be deleted, so its end completes the future in the middle of the election's work. */
+    @Test
+    @Tag("H278")
+    void whoIsToldThatATermHasEnded_mayWaitForTheNextTerm() throws InterruptedException {
+        CompletableFuture<Optional<Term>> again = new CompletableFuture<>();
+        one.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {}
+
+            @Override
+            public void termEnded(Term term) {
+                try {
+                    one.participants(); // the answer follows that of the deletion
+                } catch (InterruptedException e) {
+                    again.completeExceptionally(e);
+                }
+                var unused = one.resign().thenRun(() -> {
+                    try {
+                        again.complete(one.awaitLeadership(LONG));
+                    } catch (InterruptedException e) {
+                        again.completeExceptionally(e);
+                    }
+                });
+            }
+        });
+        one.join();
+        Term lost = leads(one);
+        server.deleteNode(lost.guard().getPath());
+        Optional<Term> next = Soon.get(again);
+        assertThat(next).isPresent();
+        assertThat(next.get().number()).isGreaterThan(lost.number());
     }
 }
