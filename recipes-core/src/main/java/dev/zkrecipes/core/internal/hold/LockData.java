@@ -232,7 +232,10 @@ public final class LockData implements Held.Listener {
                 any.lock().ownerLabel(),
                 owner == null ? "this process" : "thread " + ownerName(),
                 UnclosedLosses.FORGOTTEN.toMinutes());
-        forgotten.forEach(hold -> hold.beginClosing(false));
+        for (Hold hold : forgotten) {
+            hold.beginClosing(false);
+            hold.lock().releaseByOwner(hold);
+        }
     }
 
     /**

@@ -157,6 +157,11 @@ class ForeignLockOnClientTest {
         public void releaseInBackground() {
             told.add("release in the background");
         }
+
+        @Override
+        public void releaseByOwner() {
+            told.add("release by owner");
+        }
     }
 
     @Test
@@ -219,6 +224,23 @@ class ForeignLockOnClientTest {
         lease.close();
         assertThat(told).filteredOn(each -> each.startsWith("release")).hasSize(1);
         lock.acquire().close();
+    }
+
+    /** A lock that only its own thread can release would stay held, whatever that thread does. */
+    @Test
+    @Tag("H279")
+    void leaseThatNobodyCloses_isGivenBackByItsThread_whenItCountsAsClosed() throws InterruptedException {
+        lock.acquire();
+        Thread loss = new Thread(() -> scheduler.advance(MOST));
+        loss.start();
+        loss.join();
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+        assertThat(told).contains("release in the background").doesNotContain("release by owner");
+        scheduler.advance(Duration.ofMinutes(5));
+        Lease next = lock.acquire();
+        assertThat(told).containsSubsequence("release by owner", "granted");
+        next.close();
+        assertThat(told).containsOnlyOnce("release by owner");
     }
 
     /** As of a node, wherever it is noticed; but not again if the log says it of what the lock stands on. */
