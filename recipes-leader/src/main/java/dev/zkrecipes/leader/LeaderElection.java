@@ -136,11 +136,16 @@ public final class LeaderElection implements AutoCloseable {
         listeners.add(Objects.requireNonNull(listener, "listener"));
     }
 
-    /** Stands for the leadership, now and after each term, until {@link #leave}. Returns at once. */
+    /**
+     * Stands for the leadership, now and after each term, until {@link #leave}. Returns at once. Does nothing once this
+     * was withdrawn because the client is closed.
+     */
     public void join() {
         guarded(() -> {
-            refusal = null;
-            isCandidate = true;
+            if (!(refusal instanceof ClientClosedException)) { // a closed client would refuse it again, without end
+                refusal = null;
+                isCandidate = true;
+            }
             return true;
         });
         look();

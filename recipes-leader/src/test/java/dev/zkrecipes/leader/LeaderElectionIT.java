@@ -7,10 +7,12 @@ import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockObserver.Progress;
 import dev.zkrecipes.core.LockOptions;
@@ -602,5 +604,34 @@ class LeaderElectionIT extends ServerStage {
         Optional<Term> next = Soon.get(again);
         assertThat(next).isPresent();
         assertThat(next.get().number()).isGreaterThan(lost.number());
+    }
+
+    /** A closed client never opens again. One that is told so and stands again would be told without end. */
+    @Test
+    @Tag("H280")
+    void candidateOfAClosedClient_thatStandsAgain_isToldOnce() throws InterruptedException {
+        ZooKeeperClient direct = client(settings().callbackExecutor(Runnable::run));
+        LeaderElection election = new LeaderElection(direct, path);
+        AtomicInteger told = new AtomicInteger();
+        election.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {}
+
+            @Override
+            public void termEnded(Term term) {}
+
+            @Override
+            public void withdrawn(LockException why) {
+                if (told.incrementAndGet() < 100) {
+                    election.join();
+                }
+            }
+        });
+        direct.close();
+        election.join();
+        assertThat(told).hasValue(1);
+        assertThat(election.withdrawal()).get().isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> election.awaitLeadership(LONG)).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> election.run(term -> {})).isInstanceOf(ClientClosedException.class);
     }
 }
