@@ -388,7 +388,7 @@ public final class LeaderElection implements AutoCloseable {
             Optional<Term> next = await(FOR_EVER);
             boolean isDone = false;
             while (next.isPresent()) {
-                isDone = perform(work, next.get());
+                isDone = perform(work, next.get(), again);
                 next = again ? await(FOR_EVER) : Optional.empty();
             }
             return isDone;
@@ -400,17 +400,18 @@ public final class LeaderElection implements AutoCloseable {
 
     /** Runs the work on a thread of its own, ends the term and returns whether the work returned while it led. */
     @SuppressWarnings("unchecked") // the work throws nothing else
-    private <E extends Exception> boolean perform(LeaderWork<E> work, Term current) throws InterruptedException, E {
+    private <E extends Exception> boolean perform(LeaderWork<E> work, Term current, boolean again)
+            throws InterruptedException, E {
         Throwable failure;
         try {
             current.employ(work);
             failure = engine.await(current.workDone(), FOR_EVER).orElseThrow().orElse(null);
         } catch (InterruptedException e) {
-            end(current);
+            end(current, false);
             engine.awaitUninterruptibly(current.workDone()).ifPresent(e::addSuppressed);
             throw e;
         }
-        boolean isInTime = end(current) && current.state() == LeaseState.RELEASED;
+        boolean isInTime = end(current, again) && current.state() == LeaseState.RELEASED;
         if (failure instanceof Error error) {
             throw error;
         }
@@ -421,6 +422,16 @@ public final class LeaderElection implements AutoCloseable {
             log.warn("The work for {} failed after its term. If that is not why, fix it.", lock.path(), failure);
         }
         return isInTime;
+    }
+
+    /**
+     * Ends the term as {@link #end(Term)} does. Unless the candidate {@code standsAgain}, it stops standing first: its
+     * next request might be granted before it is withdrawn.
+     */
+    @CanIgnoreReturnValue
+    private boolean end(Term ending, boolean standsAgain) {
+        guarded(() -> isCandidate &= standsAgain);
+        return end(ending);
     }
 
     private <T extends @Nullable Object> T guarded(Supplier<T> change) {

@@ -48,6 +48,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Candidates on a real server: terms, listeners, resignations, losses. */
 class LeaderElectionIT extends ServerStage {
@@ -633,5 +635,36 @@ class LeaderElectionIT extends ServerStage {
         assertThat(election.withdrawal()).get().isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> election.awaitLeadership(LONG)).isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> election.run(term -> {})).isInstanceOf(ClientClosedException.class);
+    }
+
+    /** A request that is withdrawn at once would leave its node for a moment, after the call has returned. */
+    @ParameterizedTest
+    @Tag("H281")
+    @ValueSource(booleans = {false, true})
+    void oneTerm_isOneRequest(boolean fails) throws InterruptedException {
+        ZooKeeperClient direct = client(settings().callbackExecutor(Runnable::run));
+        LeaderElection election = new LeaderElection(direct, path);
+        AtomicReference<RequestCounts> start = new AtomicReference<>();
+        try {
+            assertThat(election.runOnce(term -> {
+                        term.ended().thenRun(() -> {
+                            try {
+                                // The answer follows those to whatever the end of the term has asked for.
+                                election.participants();
+                            } catch (InterruptedException e) {
+                                throw new IllegalStateException(e);
+                            }
+                        });
+                        start.set(server.requests());
+                        if (fails) {
+                            throw new IllegalStateException("thrown on purpose");
+                        }
+                    }))
+                    .isTrue();
+        } catch (IllegalStateException e) {
+            assertThat(fails).isTrue();
+        }
+        assertThat(server.children(path)).isEmpty();
+        assertThat(server.requests().minus(start.get()).of(RequestType.CREATE2)).isZero();
     }
 }
