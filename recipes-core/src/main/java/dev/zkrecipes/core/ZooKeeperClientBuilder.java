@@ -315,6 +315,8 @@ public final class ZooKeeperClientBuilder {
      * Creates the client and returns at once; the client connects in the background.
      *
      * @return the client; close it when done
+     * @throws IllegalArgumentException if there is no {@link #clientConfig}, and the system properties from which
+     *     ZooKeeper takes its settings then are ones that it would refuse
      * @throws IllegalStateException if there is nothing to connect to; or {@link #auth}, {@link #clientConfig} or
      *     {@link #sessionTimeout} was set although the client opens no sessions; or {@link #closeOnShutdown} was set
      *     and the JVM is already shutting down
@@ -331,6 +333,9 @@ public final class ZooKeeperClientBuilder {
                                 && (sessionTimeout == null || kind instanceof HandleKind.Simulated)),
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
+        if (kind instanceof HandleKind.Opened && clientConfig == null) {
+            clientConfig(new ZKClientConfig()); // what system properties set is checked, too, and known to the diagnosis
+        }
         ZooKeeperClient client = new ZooKeeperClient(EngineClient.start(
                 // Each client has its own copy, because the connect string may change.
                 kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,

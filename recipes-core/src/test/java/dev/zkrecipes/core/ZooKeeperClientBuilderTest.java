@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -59,6 +60,27 @@ class ZooKeeperClientBuilderTest {
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
         return config;
+    }
+
+    /** ZooKeeper's client takes its settings from there if the builder gets none. */
+    @ParameterizedTest
+    @CsvSource({
+        ZKClientConfig.DISABLE_AUTO_WATCH_RESET + ", waiting locks would never be woken",
+        ZKClientConfig.SECURE_CLIENT + ", does not speak TLS"
+    })
+    @Tag("H283")
+    void badSettingsOfSystemProperties_areRejected(String name, String why) {
+        String before = System.setProperty(name, "true");
+        try {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> builder.connectString("localhost:1").build().close())
+                    .withMessageContaining(name)
+                    .withMessageContaining(why);
+        } finally {
+            System.getProperties().remove(name);
+        }
+        assertThat(before).isNull();
+        builder.build().close();
     }
 
     @ParameterizedTest
