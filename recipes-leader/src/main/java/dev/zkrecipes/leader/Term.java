@@ -53,8 +53,7 @@ public final class Term {
          * may block, so it runs on {@code callbacks} and not in the middle of the end of the term.
          */
         CompletableFuture<Void> done(Executor callbacks) {
-            return deletion.thenComposeAsync(
-                    Function.identity(), deletion.isDone() ? Runnable::run : callbacks);
+            return deletion.thenComposeAsync(Function.identity(), deletion.isDone() ? Runnable::run : callbacks);
         }
     }
 

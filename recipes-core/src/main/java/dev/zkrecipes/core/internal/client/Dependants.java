@@ -33,8 +33,11 @@ final class Dependants {
     private final Set<Dependant> dependants = ConcurrentHashMap.newKeySet();
     private volatile boolean refuses;
 
-    /** {@code end} begins to end the dependant, and returns a future that completes when it has ended. */
-    private record Dependant(String path, Supplier<CompletableFuture<Void>> end) {}
+    /**
+     * {@code end} begins to end the dependant, and returns a future that completes when it has ended. {@code id} tells
+     * dependants apart that have the same path and end.
+     */
+    private record Dependant(String path, Supplier<CompletableFuture<Void>> end, Object id) {}
 
     Dependants(EngineScheduler scheduler, Duration closeTimeout, BooleanSupplier isOver) {
         this.scheduler = scheduler;
@@ -44,7 +47,7 @@ final class Dependants {
 
     /** Adds a dependant; the returned task removes it. Returns empty if none can be added any more. */
     Optional<Runnable> add(String path, Supplier<CompletableFuture<Void>> end) {
-        Dependant added = new Dependant(path, end);
+        Dependant added = new Dependant(path, end, new Object());
         dependants.add(added);
         // Checked after the addition, so that a close either finds the added dependant or is seen here.
         if (refuses) {

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -154,6 +155,22 @@ class CloseOrderTest extends ClientScene {
         client.close();
         assertThat(order).isEmpty();
         assertThat(isClosed()).isTrue();
+    }
+
+    /** A recipe may register the same end for each of its holds. */
+    @Test
+    @Tag("H282")
+    void whatWasTakenBack_leavesAnEqualOne() {
+        Supplier<CompletableFuture<Void>> end = () -> {
+            order.add("asked to end");
+            return CompletableFuture.completedFuture(null);
+        };
+        Runnable takeBack = internals.endBeforeClient(end);
+        internals.endBeforeClient(end);
+        takeBack.run();
+        takeBack.run();
+        client.close();
+        assertThat(order).containsExactly("asked to end");
     }
 
     @Test

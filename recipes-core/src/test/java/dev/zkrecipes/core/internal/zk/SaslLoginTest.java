@@ -59,8 +59,7 @@ class SaslLoginTest {
         Configuration.setConfiguration(new Configuration() {
             @Override
             public AppConfigurationEntry[] getAppConfigurationEntry(String name) {
-                return new AppConfigurationEntry[] {
-                    new AppConfigurationEntry(Broken.class.getName(), REQUIRED, options)
+                return new AppConfigurationEntry[] {new AppConfigurationEntry(Broken.class.getName(), REQUIRED, options)
                 };
             }
         });
