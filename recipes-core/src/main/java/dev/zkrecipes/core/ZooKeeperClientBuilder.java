@@ -334,7 +334,8 @@ public final class ZooKeeperClientBuilder {
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
         if (kind instanceof HandleKind.Opened && clientConfig == null) {
-            clientConfig(new ZKClientConfig()); // what system properties set is checked, too, and known to the diagnosis
+            // What system properties set is checked, too, and known to the diagnosis.
+            clientConfig(new ZKClientConfig());
         }
         ZooKeeperClient client = new ZooKeeperClient(EngineClient.start(
                 // Each client has its own copy, because the connect string may change.

@@ -73,7 +73,8 @@ class ZooKeeperClientBuilderTest {
         String before = System.setProperty(name, "true");
         try {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> builder.connectString("localhost:1").build().close())
+                    .isThrownBy(
+                            () -> builder.connectString("localhost:1").build().close())
                     .withMessageContaining(name)
                     .withMessageContaining(why);
         } finally {
