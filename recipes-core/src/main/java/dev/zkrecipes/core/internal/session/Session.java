@@ -337,10 +337,12 @@ public final class Session {
 
     /**
      * Whether T has passed since the latest committed write was sent, so that others may have its locks. May be called
-     * from any thread.
+     * from any thread. If a write is committed between the two looks, at the proof and at the clock, this looks again:
+     * the calling thread alone may have stood still.
      */
     public boolean isOutlived() {
-        return proof.isOutlived(timeoutNanos, scheduler.nanoTime());
+        SessionProof seen = proof;
+        return seen.isOutlived(timeoutNanos, scheduler.nanoTime()) && (seen == proof || isOutlived());
     }
 
     /**

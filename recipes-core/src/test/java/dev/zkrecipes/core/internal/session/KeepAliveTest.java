@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.internal.ClientScene;
@@ -56,6 +57,20 @@ class KeepAliveTest extends ClientScene {
                 .as("a late answer")
                 .containsExactly(ScriptedOperations.Request.MULTI, ScriptedOperations.Request.MULTI);
         assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    }
+
+    /** Only that thread stood still: the engine and the servers went on. */
+    @Test
+    @Tag("H285")
+    void lookThatTakesASessionTimeout_doesNotLoseALeaseThatIsCheckedMeanwhile() {
+        Duration timeout = operations.sessionTimeout();
+        scheduler.uponTime = () -> {
+            scheduler.uponTime = () -> {};
+            scheduler.advance(timeout.multipliedBy(2));
+        };
+        assertThat(lease.state()).isNotEqualTo(LeaseState.LOST);
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
     }
 
     @Test
