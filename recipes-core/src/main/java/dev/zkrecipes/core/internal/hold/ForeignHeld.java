@@ -182,10 +182,12 @@ public final class ForeignHeld extends Held {
         return !givenBack.get();
     }
 
+    /** A hold that has ended otherwise is being released by the thread that closes it. */
     @Override
     protected void onTime() {
         HoldLimit limit = limit();
-        if (endByNow() != null && limit != null && limit.isOver()) {
+        End last = endByNow();
+        if (last != null && last.isLoss() && limit != null && limit.isOver()) {
             callbacks.tellLoss(() -> giveBack(hold::expire)); // no effect if that has happened
         }
     }

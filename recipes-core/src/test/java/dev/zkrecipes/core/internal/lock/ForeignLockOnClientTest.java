@@ -201,6 +201,20 @@ class ForeignLockOnClientTest {
         assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
     }
 
+    /** That thread has recorded that the hold ends, and has not called the other library yet. */
+    @Test
+    @Tag("H286")
+    void timeThatIsOverDuringAClose_leavesTheReleaseToTheClosingThread() throws InterruptedException {
+        Lease lease = lock.acquire();
+        ((Hold) lease).grant().first().endAsReleased();
+        told.clear();
+        scheduler.advance(MOST);
+        assertThat(told).isEmpty();
+        lease.close();
+        assertThat(told).containsExactly("release");
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    }
+
     @Test
     void holdIsLostAndGivenBack_whenItsTimeIsOver() throws InterruptedException {
         Lease lease = lock.acquire();
