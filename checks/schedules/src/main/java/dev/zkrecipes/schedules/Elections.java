@@ -6,6 +6,7 @@ package dev.zkrecipes.schedules;
 import static dev.zkrecipes.schedules.PlayScene.PATH;
 import static dev.zkrecipes.schedules.PlayScene.check;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.leader.LeaderElection;
@@ -14,6 +15,7 @@ import dev.zkrecipes.leader.Term;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +30,23 @@ final class Elections {
             new Play("leader-client-close-against-grant", Elections::clientCloseAgainstGrant),
             new Play("leader-client-close-against-close", Elections::clientCloseAgainstClose),
             new Play("leader-work-against-loss", Elections::workAgainstLoss),
-            new Play("leader-work-against-interrupt", Elections::workAgainstInterrupt));
+            new Play("leader-work-against-interrupt", Elections::workAgainstInterrupt),
+            new Play(
+                    "leader-work-against-leave",
+                    scene -> workAgainstEnd(
+                            scene, (election, client) -> election.leave().get())),
+            new Play(
+                    "leader-work-against-client-close",
+                    scene -> workAgainstEnd(scene, (election, client) -> client.close())),
+            new Play("leader-wait-against-leave", Elections::waitAgainstLeave));
 
     private static final Duration LONG = Duration.ofSeconds(5);
 
     private Elections() {}
+
+    private interface Ending {
+        void of(LeaderElection election, ZooKeeperClient client) throws InterruptedException, ExecutionException;
+    }
 
     /** Checks that terms begin and end in turn, and that the listener is called by one thread at a time. */
     private static final class Diary implements LeaderListener {
@@ -201,5 +215,52 @@ final class Elections {
                         })));
         worker.interrupt();
         end(scene, election, diary);
+    }
+
+    private static void waitAgainstLeave(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        LeaderElection election = election(scene, diary);
+        scene.start("waits", () -> {
+            election.join();
+            PlayScene.endsAs(IllegalStateException.class, () -> election.awaitLeadership(LONG));
+        });
+        scene.start("leaves", () -> election.leave().get());
+        end(scene, election, diary);
+    }
+
+    /** The end of a candidate's candidacy meets the beginning of its work, which never runs beside the next leader. */
+    private static void workAgainstEnd(PlayScene scene, Ending ending) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        LeaderElection election = election(client, new Diary());
+        AtomicInteger working = new AtomicInteger();
+        Diary diary = new Diary();
+        LeaderElection rival = election(scene, diary);
+        rival.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                diary.isRight &= working.get() == 0;
+            }
+
+            @Override
+            public void termEnded(Term term) {}
+        });
+        scene.start(
+                "works",
+                () -> PlayScene.endsAs(
+                        ClientClosedException.class,
+                        () -> election.runOnce(term -> {
+                            working.incrementAndGet();
+                            for (int i = 0; i < 2; i++) { // it is slow to end
+                                PlayScene.endsAs(InterruptedException.class, () -> TimeUnit.MILLISECONDS.sleep(1));
+                            }
+                            diary.isRight &= diary.present == null;
+                            working.decrementAndGet();
+                        })));
+        scene.start("ends it", () -> ending.of(election, client));
+        rival.join();
+        check(rival.awaitLeadership(LONG).isPresent(), "not elected");
+        rival.leave().get();
+        scene.joinAll();
+        check(diary.isRight && diary.present == null, "told wrongly, or beside the work");
     }
 }

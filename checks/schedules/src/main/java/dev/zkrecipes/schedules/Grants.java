@@ -6,12 +6,16 @@ package dev.zkrecipes.schedules;
 import static dev.zkrecipes.schedules.PlayScene.PATH;
 import static dev.zkrecipes.schedules.PlayScene.check;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.schedules.PlayScene.Kind;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
@@ -21,6 +25,8 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Plays in which requests are granted, or end without a grant. */
 final class Grants {
@@ -44,7 +50,10 @@ final class Grants {
             new Play("try-against-release", Grants::tryOnce),
             new Play("cancel-against-completion", Grants::cancelOrComplete),
             new Play("downgrade-against-writer", Grants::downgrade),
-            new Play("resize-against-acquire", Grants::resize));
+            new Play("resize-against-acquire", Grants::resize),
+            new Play("kept-time-against-acquire", Grants::keptForAMoment),
+            new Play("kept-against-session-end", Grants::keptAndLost),
+            new Play("release-of-two-threads", Grants::releaseTwice));
 
     private Grants() {}
 
@@ -175,5 +184,64 @@ final class Grants {
         Optional<Lease> both = semaphore.tryAcquire(2);
         check(both.isPresent(), "two permits are free");
         both.ifPresent(Lease::close);
+    }
+
+    /** The time of a kept lease is over while a thread of the process asks for it. */
+    private static void keptForAMoment(PlayScene scene) throws InterruptedException {
+        Duration moment = Duration.ofMillis(1);
+        InterProcessLock kept = new HandoffMutex(scene.client(), PATH, 10).keepFor(moment);
+        InterProcessMutex other = new InterProcessMutex(scene.client(), PATH);
+        scene.start("uses it twice", () -> {
+            scene.enter(kept.acquire());
+            TimeUnit.NANOSECONDS.sleep(moment.toNanos());
+            Lease again = kept.acquire();
+            check(again.state() == LeaseState.HELD, "it is " + again.state());
+            scene.enter(again);
+        });
+        scene.start("elsewhere", () -> {
+            TimeUnit.NANOSECONDS.sleep(moment.toNanos());
+            scene.enter(other.acquire());
+        });
+    }
+
+    /** The session of a kept lease ends. Whoever has heard of that gets another lease. */
+    private static void keptAndLost(PlayScene scene) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        InterProcessLock kept = Kind.kept(client, LockOptions.defaults());
+        kept.acquire().close();
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        client.addConnectionListener(state -> {
+            if (state == ConnectionState.EXPIRED) {
+                told.complete(null);
+            }
+        });
+        scene.closingTakesTime();
+        scene.start("asks", () -> {
+            Lease lease = kept.acquire();
+            lease.close();
+            PlayScene.expectOneEnd(lease);
+        });
+        scene.start("ends the session", scene::expire);
+        told.get();
+        Lease last = kept.acquire();
+        check(last.state() == LeaseState.HELD, "it is " + last.state());
+        last.close();
+    }
+
+    /** Any thread may release a lock that its instance holds, and only one of two threads does. */
+    private static void releaseTwice(PlayScene scene) throws InterruptedException {
+        ZooKeeperClient client = scene.client();
+        InterProcessSemaphoreMutex mutex = new InterProcessSemaphoreMutex(client, PATH);
+        mutex.acquire();
+        AtomicInteger refused = new AtomicInteger();
+        for (int i = 0; i < 2; i++) {
+            scene.start("releases " + i, () -> {
+                if (PlayScene.endsAs(IllegalMonitorStateException.class, mutex::release)) {
+                    refused.incrementAndGet();
+                }
+            });
+        }
+        scene.expectFree(client);
+        check(refused.get() == 1, refused + " of two were refused");
     }
 }

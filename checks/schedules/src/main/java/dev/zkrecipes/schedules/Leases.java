@@ -16,6 +16,7 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.schedules.PlayScene.Kind;
 import java.time.Duration;
 import java.util.List;
@@ -41,7 +42,10 @@ final class Leases {
             new Play("session-end-tells-once", Leases::toldOnce),
             new Play("hold-at-most-against-close", scene -> holdAtMost(scene, Kind::strict)),
             new Play("hold-at-most-against-close-with-hand-off", scene -> holdAtMost(scene, HAND_OFF)),
-            new Play("revocation-against-close", Leases::revocation));
+            new Play("revocation-against-close", Leases::revocation),
+            new Play("revocation-told-to-each-listener-once", Leases::revocationListeners),
+            new Play("re-entry-against-close-by-timer", Leases::reentryAgainstTimer),
+            new Play("read-lock-against-close-of-write-lock", Leases::readAgainstClose));
 
     private Leases() {}
 
@@ -193,6 +197,63 @@ final class Leases {
         scene.start("closes", held::close);
         scene.expectFree(other);
         PlayScene.expectOneEnd(held);
+    }
+
+    private static void revocationListeners(PlayScene scene) throws InterruptedException, ExecutionException {
+        Lease held = new InterProcessMutex(scene.client(), PATH).acquireAsync().get();
+        ZooKeeperClient other = scene.client();
+        List<AtomicInteger> told = List.of(new AtomicInteger(), new AtomicInteger());
+        List<CompletableFuture<Void>> each = List.of(new CompletableFuture<>(), new CompletableFuture<>());
+        for (int i = 0; i < told.size(); i++) {
+            int number = i;
+            scene.start(
+                    "listens " + i,
+                    () -> held.onRevocationRequested(request -> {
+                        told.get(number).incrementAndGet();
+                        each.get(number).complete(null);
+                    }));
+        }
+        List<Revocation> asked = new Revoker(other).request(new InterProcessMutex(other, PATH));
+        for (CompletableFuture<Void> one : each) {
+            one.get();
+        }
+        scene.joinAll();
+        held.close();
+        for (Revocation one : asked) {
+            one.outcome().get();
+        }
+        check(told.stream().allMatch(times -> times.get() == 1), "told " + told + " times");
+    }
+
+    /** A thread re-enters while its outer hold is closed for it. It gets that grant, or another one. */
+    private static void reentryAgainstTimer(PlayScene scene) throws InterruptedException {
+        InterProcessMutex mutex = new InterProcessMutex(scene.client(), PATH);
+        InterProcessMutex other = new InterProcessMutex(scene.client(), PATH);
+        scene.start("re-enters", () -> {
+            Lease outer = mutex.acquire();
+            CompletableFuture<Void> closed = outer.closeAfter(Duration.ofNanos(20_000));
+            Lease inner = mutex.acquire();
+            check(inner.state() == LeaseState.HELD, "it is " + inner.state());
+            scene.enter(inner);
+            closed.get();
+            check(mutex.holdCount() == 0, "it is recorded " + mutex.holdCount() + " times");
+        });
+        scene.start("elsewhere", () -> scene.enter(other.acquire()));
+    }
+
+    /** A thread asks for the read lock while its write lock is closed for it. It downgrades that lock, or queues. */
+    private static void readAgainstClose(PlayScene scene) throws InterruptedException {
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(scene.client(), PATH);
+        InterProcessReadWriteLock other = new InterProcessReadWriteLock(scene.client(), PATH);
+        scene.start("reads", () -> {
+            Lease written = lock.writeLock().acquire();
+            CompletableFuture<Void> closed = written.closeAfter(Duration.ofNanos(20_000));
+            Lease read = lock.readLock().acquire();
+            check(read.state() == LeaseState.HELD, "it is " + read.state());
+            scene.enter(read);
+            closed.get();
+        });
+        scene.start("writes", () -> scene.enter(other.writeLock().acquire()));
     }
 
     private static final class Observer implements LockObserver {

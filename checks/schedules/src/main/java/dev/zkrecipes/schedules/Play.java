@@ -29,7 +29,14 @@ record Play(String name, Plot plot) {
     }
 
     static List<Play> all() {
-        return Stream.of(EngineAlone.ALL, Grants.ALL, Leases.ALL, Closings.ALL, Elections.ALL)
+        return Stream.of(
+                        EngineAlone.ALL,
+                        Grants.ALL,
+                        Leases.ALL,
+                        Closings.ALL,
+                        Elections.ALL,
+                        ForeignLocks.ALL,
+                        Clients.ALL)
                 .flatMap(List::stream)
                 .toList();
     }
