@@ -157,8 +157,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Sets ACLs that differ from lock to lock, as {@link #acl(List)} does. The function is called once for each lock
-     * object, by its constructor, which throws what the function throws.
+     * Sets ACLs that differ from lock to lock, as {@link #acl(List)} does. The constructor of a lock calls the function,
+     * and throws what the function throws. A semaphore calls it again for each new number of permits.
      *
      * @param aclOfPath returns the ACL for the path of a lock, which includes the {@linkplain #namespace namespace}
      * @return this builder
@@ -215,11 +215,14 @@ public final class ZooKeeperClientBuilder {
      * @return this builder
      */
     public ZooKeeperClientBuilder clientConfig(ZKClientConfig config) {
-        Objects.requireNonNull(config, "config");
+        clientConfig = usable(Objects.requireNonNull(config, "config"));
+        return this;
+    }
+
+    private static ZKClientConfig usable(ZKClientConfig config) {
         HandleKind.requireWatchReset(config);
         TlsSettings.check(config);
-        clientConfig = config;
-        return this;
+        return config;
     }
 
     /**
@@ -333,10 +336,9 @@ public final class ZooKeeperClientBuilder {
                                 && (sessionTimeout == null || kind instanceof HandleKind.Simulated)),
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
-        if (kind instanceof HandleKind.Opened && clientConfig == null) {
-            // What system properties set is checked, too, and known to the diagnosis.
-            clientConfig(new ZKClientConfig());
-        }
+        // Without a config, ZooKeeper takes its settings from system properties. They are checked, too.
+        ZKClientConfig config =
+                kind instanceof HandleKind.Opened && clientConfig == null ? usable(new ZKClientConfig()) : clientConfig;
         ZooKeeperClient client = new ZooKeeperClient(EngineClient.start(
                 // Each client has its own copy, because the connect string may change.
                 kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,
@@ -349,7 +351,7 @@ public final class ZooKeeperClientBuilder {
                         namespace,
                         aclOf,
                         List.copyOf(auth),
-                        clientConfig,
+                        config,
                         ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,
                         callbackExecutor,
                         List.copyOf(observers),
