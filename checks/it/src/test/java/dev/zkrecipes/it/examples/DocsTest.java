@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the documents name exists, and the README says the same in both languages. */
 class DocsTest {
-    private static final Path HOUSE = Path.of("../..");
+    private static final Path HOUSE = HouseFiles.HOUSE;
     private static final Pattern BLOCK = Pattern.compile("^```(\\w*\n(?s:.*?))^```$", Pattern.MULTILINE);
     private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);
     private static final Pattern IMPORT = Pattern.compile("^import (?:static )?[\\w.]+\\.(\\w+);$", Pattern.MULTILINE);
@@ -121,10 +121,8 @@ class DocsTest {
     }
 
     private static Map<Path, String> examples() throws IOException {
-        try (Stream<Path> files = Files.find(
-                HOUSE, 20, (file, attributes) -> file.toString().matches(".*/src/test/java/.*/examples/\\w+\\.java"))) {
-            return files.collect(toMap(Path::normalize, DocsTest::read));
-        }
+        return HouseFiles.matching(".*/src/test/java/.*/examples/\\w+\\.java").stream()
+                .collect(toMap(Path::normalize, DocsTest::read));
     }
 
     /** Without blanks, comments and imports; a class that stands in another one is as good as one that stands alone. */
@@ -169,14 +167,8 @@ class DocsTest {
     @Tag("H149")
     void sync_isNowhereAdvisedWithoutAWrite() throws IOException {
         List<String> paragraphs = new ArrayList<>();
-        try (Stream<Path> files = Files.walk(HOUSE)) {
-            for (Path file : files.filter(
-                            each -> each.toString().matches("(?!.*/target/).*(\\.md|/src/main/.*\\.java)"))
-                    .toList()) {
-                GAP.splitAsStream(Files.readString(file))
-                        .filter(SYNC.asPredicate())
-                        .forEach(paragraphs::add);
-            }
+        for (Path file : HouseFiles.matching(".*(\\.md|/src/main/.*\\.java)")) {
+            GAP.splitAsStream(Files.readString(file)).filter(SYNC.asPredicate()).forEach(paragraphs::add);
         }
         assertThat(paragraphs).isNotEmpty().allMatch(WRITE.asPredicate());
     }
@@ -264,16 +256,11 @@ class DocsTest {
     /** By class. */
     private static Map<String, Set<String>> testMethods() throws IOException {
         Map<String, Set<String>> names = new HashMap<>();
-        try (Stream<Path> files = Files.find(HOUSE, 20, (file, attributes) -> isTest(file.toString()))) {
-            files.forEach(file -> names.computeIfAbsent(
-                            file.getFileName().toString().replace(".java", ""), test -> new HashSet<>())
-                    .addAll(found(METHOD, read(file))));
+        for (Path file : HouseFiles.matching(".*/src/(test|main)/java/.*(IT|Test|Contract)\\.java")) {
+            names.computeIfAbsent(file.getFileName().toString().replace(".java", ""), test -> new HashSet<>())
+                    .addAll(found(METHOD, read(file)));
         }
         return names;
-    }
-
-    private static boolean isTest(String file) {
-        return file.matches(".*/src/(test|main)/java/.*(IT|Test|Contract)\\.java");
     }
 
     private static String read(Path file) {

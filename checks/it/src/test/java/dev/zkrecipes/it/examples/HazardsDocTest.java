@@ -15,12 +15,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** {@code docs/dev/hazards.md} names each hazard that has a test, and tests that have its tag. */
 class HazardsDocTest {
-    private static final Path HOUSE = Path.of("../..");
     private static final Pattern ROW = Pattern.compile("^\\| (H\\d+) \\|.*\\| ([^|]+) \\|$", Pattern.MULTILINE);
     private static final Pattern TEST = Pattern.compile("`(\\w+)`");
     private static final Pattern TAG = Pattern.compile("@Tag\\(\"(H\\d+)\"\\)");
@@ -28,7 +26,7 @@ class HazardsDocTest {
     /** By hazard. */
     private static Map<String, Set<String>> testsNamed() throws IOException {
         Map<String, Set<String>> named = new TreeMap<>();
-        for (MatchResult row : found(ROW, HOUSE.resolve("docs/dev/hazards.md"))) {
+        for (MatchResult row : found(ROW, HouseFiles.HOUSE.resolve("docs/dev/hazards.md"))) {
             Set<String> tests = new TreeSet<>();
             TEST.matcher(row.group(2)).results().forEach(test -> tests.add(test.group(1)));
             assertThat(named.put(row.group(1), tests)).as(row.group(1)).isNull();
@@ -39,13 +37,10 @@ class HazardsDocTest {
     /** By hazard. */
     private static Map<String, Set<String>> testsTagged() throws IOException {
         Map<String, Set<String>> tagged = new TreeMap<>();
-        try (Stream<Path> files = Files.walk(HOUSE)) {
-            for (Path file :
-                    (Iterable<Path>) files.filter(file -> file.toString().endsWith(".java"))::iterator) {
-                String test = file.getFileName().toString().replace(".java", "");
-                for (MatchResult tag : found(TAG, file)) {
-                    tagged.computeIfAbsent(tag.group(1), id -> new TreeSet<>()).add(test);
-                }
+        for (Path file : HouseFiles.matching(".*\\.java")) {
+            String test = file.getFileName().toString().replace(".java", "");
+            for (MatchResult tag : found(TAG, file)) {
+                tagged.computeIfAbsent(tag.group(1), id -> new TreeSet<>()).add(test);
             }
         }
         return tagged;
