@@ -157,8 +157,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Sets ACLs that differ from lock to lock, as {@link #acl(List)} does. The constructor of a lock calls the function,
-     * and throws what the function throws. A semaphore calls it again for each new number of permits.
+     * Sets ACLs that differ from lock to lock, as {@link #acl(List)} does. The constructor of a lock calls the
+     * function, and throws what the function throws. A semaphore calls it again for each new number of permits.
      *
      * @param aclOfPath returns the ACL for the path of a lock, which includes the {@linkplain #namespace namespace}
      * @return this builder
