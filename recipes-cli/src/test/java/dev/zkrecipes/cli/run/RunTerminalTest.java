@@ -251,4 +251,52 @@ class RunTerminalTest {
             assertThat(terminal.awaitExit()).as(terminal.screen()).isZero();
         }
     }
+
+    /** No shell would continue what the stop key has stopped, as at the terminal of {@code ssh -t}. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "run /a true                                | echo UP >&3",
+                "lead /a sh -c 'echo UP; exec sleep 1000'   | grant",
+                "hold --on-lost=ignore /a                   | grant; echo UP >&3",
+            },
+            quoteCharacter = '`')
+    @Tag("H297")
+    void stopKey_leavesTheOthersAtWork_whereNobodyWouldContinue(String line, String uponGo)
+            throws IOException, InterruptedException {
+        try (Terminal terminal = new Terminal(new ScriptedKeeper(folder).upon("go", uponGo), zklock(line))) {
+            terminal.awaitScreen("UP");
+            terminal.type("\032"); // Ctrl-Z
+            terminal.type("\003");
+            assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(130);
+        }
+    }
+
+    /** The wait for a lock, and a script under one. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "run /a sh -c 'read -r x; echo \"got $x\"'                              | until [ -e free ]; do sleep 0.1; done; grant",
+                "hold /a ! { read -r line; read -r x </dev/tty; echo \"got $x\"; }      | grant",
+            },
+            quoteCharacter = '`')
+    @Tag("H297")
+    void stopKey_stopsAJobOfAShell(String line, String uponGo) throws IOException, InterruptedException {
+        ScriptedKeeper keeper = new ScriptedKeeper(folder).upon("go", "echo UP >&3; " + uponGo);
+        try (Terminal terminal = new Terminal(keeper, "env 'PS1=ready> ' bash --norc --noprofile -i")) {
+            terminal.awaitScreen("ready> ");
+            terminal.type(zklock("") + line.replace('!', '|') + "\n");
+            terminal.awaitScreen("UP\r\n");
+            terminal.type("\032");
+            terminal.awaitScreen("Stopped[^>]*ready> ");
+            terminal.type("fg\n");
+            Files.createFile(keeper.file("free"));
+            terminal.type("words\n");
+            terminal.awaitScreen("got words");
+            terminal.type("exit\n");
+            assertThat(terminal.awaitExit()).as(terminal.screen()).isZero();
+        }
+    }
 }
