@@ -15,7 +15,6 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -64,19 +63,26 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
     }
 
     /**
-     * Whether this lock cannot be acquired as long as another zklock holds its own. The holders of a semaphore may
-     * leave enough permits.
+     * Whether this lock cannot be acquired as long as other zklocks hold it for their commands. The holders of a
+     * semaphore may leave enough permits.
      *
-     * @param holder the other zklock's node
-     * @param taken the permits of the holders that were asked about before, by path; those of this one are added
+     * @param by the node of one of them, or one that waits in front
+     * @param taken the permits of all of them at the path
      */
-    boolean isKeptOutBy(Participant holder, Map<String, Integer> taken) {
+    boolean isKeptOut(ZooKeeperClient client, Participant by, int taken) throws InterruptedException {
         return switch (mode) {
-            case SHARED -> !holder.kind().equals("__READ__");
+            case SHARED -> !by.kind().equals("__READ__");
             case SEMAPHORE ->
-                taken.merge(holder.path(), Integer.parseInt(holder.payload()), Integer::sum) + permits > limit;
+                taken + (by.holding() ? permits : InterProcessSemaphore.permitsOf(by))
+                        > new InterProcessSemaphore(client, by.path(), limit)
+                                .maxLeases(); // somebody may have resized it
             case MUTEX, EXCLUSIVE, LEADER -> true;
         };
+    }
+
+    /** Returns how many permits a holder has; 1 if this is no semaphore. */
+    int permitsOf(Participant holder) {
+        return mode == Mode.SEMAPHORE ? InterProcessSemaphore.permitsOf(holder) : 1;
     }
 
     /** Creates the lock object. Sends nothing. */

@@ -56,7 +56,7 @@ final class LockRequest {
 
     /**
      * Refuses a lock that is held for a command in which this zklock runs. The outer zklock holds the lock until that
-     * command has ended, so the command would wait for itself for ever.
+     * command has ended, so the command would wait for itself for ever; also behind somebody who waits for its end.
      */
     void refuseToWaitForOneself() throws InterruptedException {
         String held = connection.variable("ZKLOCK_PATH").orElse("");
@@ -75,14 +75,21 @@ final class LockRequest {
         } catch (LockException e) {
             return; // the request for the lock meets the same error and reports it
         }
-        Map<String, Integer> taken = new HashMap<>();
+        Map<String, Integer> taken = new HashMap<>(); // for the commands around, by path
+        String whose = "";
         for (Participant each : participants) {
-            int level = sessions.indexOf("0x" + Long.toHexString(each.sessionId()));
-            if (each.holding() && level >= 0 && settings.lock().isKeptOutBy(each, taken)) {
-                throw new LockRefusedException(each.path() + " is held for "
-                        + (level == sessions.size() - 1
-                                ? "the command that asks for it ($ZKLOCK_PATH)"
-                                : "a command around the one that asks for it ($ZKLOCK_OUTER)")
+            int level = each.holding() ? sessions.indexOf("0x" + Long.toHexString(each.sessionId())) : -1;
+            if (level >= 0) {
+                taken.merge(each.path(), settings.lock().permitsOf(each), Integer::sum);
+                whose = level == sessions.size() - 1
+                        ? "the command that asks for it ($ZKLOCK_PATH)"
+                        : "a command around the one that asks for it ($ZKLOCK_OUTER)";
+            }
+            int takenHere = taken.getOrDefault(each.path(), 0);
+            boolean isInTheWay = level >= 0 || (!each.holding() && takenHere > 0);
+            if (isInTheWay && settings.lock().isKeptOut(client, each, takenHere)) {
+                throw new LockRefusedException(each.path() + " is held for " + whose
+                        + (level >= 0 ? "" : ", and " + each.owner() + " waits for that")
                         + ": it would wait for itself; leave the inner zklock out");
             }
         }

@@ -278,6 +278,73 @@ class RunOutcomeIT {
         }
     }
 
+    /** The semaphore has more permits than it was configured with, and the command asks for no more than are left. */
+    @Test
+    @Tag("H295")
+    void permitsThatAResizeHasAdded_areNoReasonToRefuse() throws IOException, InterruptedException {
+        try (ZooKeeperClient client = TestClients.connect(server.connectString());
+                PlayedLauncher outer = PlayedLauncher.start(server, Words.split("run --limit=2 --permits=2 /resized x"))
+                        .take("group 0 0 0")) {
+            new InterProcessSemaphore(client, "/resized", 2).resize(4);
+            Ran inner =
+                    PlayedLauncher.run(inside(outer, Map.of()), Words.split("run --limit=2 --permits=2 /resized x"));
+            assertThat(inner.code()).as(inner.err()).isZero();
+            outer.say("over 0");
+        }
+    }
+
+    /** The command would stand behind somebody who waits until that command has ended. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "-s | -x | 65",
+                "-s | -s | 0",
+                "--limit=3 | --limit=3 --permits=3 | 65",
+            })
+    @Tag("H296")
+    void lockThatIsHeldForTheCommandItself_isRefused_ifItWouldWaitBehindAWaiter(String own, String others, int code)
+            throws IOException {
+        String path = "/behind" + others.replace(' ', '-');
+        try (PlayedLauncher outer = PlayedLauncher.start(server, Words.split("run " + own + " " + path + " x"))
+                        .take("group 0 0 0");
+                PlayedLauncher waiter = PlayedLauncher.start(server, Words.split("run " + others + " " + path + " x"))
+                        .go()) {
+            Soon.await().until(() -> server.children(path).size() == 2);
+            Ran inner = PlayedLauncher.run(inside(outer, Map.of()), Words.split("run " + own + " " + path + " x"));
+            assertThat(inner.code()).as(inner.err()).isEqualTo(code);
+            assertThat(inner.err()).contains(code == 0 ? "" : " waits for that: it would wait for itself");
+            outer.say("over 0");
+            waiter.await("+granted ");
+            waiter.giveBack();
+        }
+    }
+
+    /** A third party holds what the waiter in front lacks. */
+    @Test
+    @Tag("H296")
+    void waiterThatDoesNotNeedThePermitsOfTheCommand_isNoReasonToRefuse() throws IOException, InterruptedException {
+        try (ZooKeeperClient client = TestClients.connect(server.connectString());
+                Lease others = new InterProcessSemaphore(client, "/enough", 3).acquire(2);
+                PlayedLauncher outer = PlayedLauncher.start(server, Words.split("run --limit=3 /enough x"))
+                        .take("group 0 0 0");
+                PlayedLauncher waiter = PlayedLauncher.start(server, Words.split("run --limit=3 --permits=2 /enough x"))
+                        .go()) {
+            Soon.await().until(() -> server.children("/enough").size() == 3);
+            try (PlayedLauncher inner = PlayedLauncher.start(
+                            inside(outer, Map.of()), Words.split("run --limit=3 /enough x"))
+                    .go()) {
+                Soon.await().until(() -> server.children("/enough").size() == 4);
+                others.close();
+                waiter.await("+granted ");
+                waiter.giveBack();
+                inner.await("+granted ");
+                inner.giveBack();
+            }
+            outer.say("over 0");
+        }
+    }
+
     /** Returns the environment of the command that a zklock runs. */
     private Map<String, String> inside(PlayedLauncher zklock, Map<String, String> around) {
         Map<String, String> environment = new HashMap<>(around);
