@@ -247,6 +247,14 @@ final class BrokenDrivers {
         return size < 2 ? Decision.granted() : Decision.waitFor(sorted.subList(size - 2, size));
     }
 
+    /** Looks for two neighbours by their numbers, and so finds none beside a gap. */
+    static Decision byNumber(List<LockNode> predecessors, LockNode self) {
+        List<LockNode> near = predecessors.stream()
+                .filter(node -> node.number() >= self.number() - 2)
+                .toList();
+        return near.size() < 2 ? Decision.granted() : Decision.waitFor(near);
+    }
+
     /** Grants every third request that it should refuse. */
     static Rule impatient() {
         AtomicInteger refused = new AtomicInteger();

@@ -194,6 +194,20 @@ class BrokenDriversTest {
                 .isEmpty();
     }
 
+    /** Behind the holders 1 and 2, and after 3 and 4 have left, it grants 5. */
+    @Test
+    @Tag("H298")
+    void driverThatCountsByNumbers_isFound() {
+        assertThat(play(BrokenDrivers.deciding(BrokenDrivers::byNumber)).failed().stream())
+                .singleElement()
+                .satisfies(failure -> {
+                    assertThat(failure.getTestDescriptor().getDisplayName()).startsWith("answer_doesNotDependOnGaps");
+                    assertThat(failure.getPayload())
+                            .asString()
+                            .contains("pair.a(4) behind [pair.a(1), pair.a(2)]", "Granted", "WaitFor[1, 2]");
+                });
+    }
+
     @Test
     @Tag("H221")
     void driverThatIsNoValue_isFound() {

@@ -23,6 +23,8 @@ import java.util.Optional;
  * it. If many requests wait on one path, leave it out: the engine sorts a queue once for all equal drivers, and once
  * more for each driver that equals no other.
  *
+ * <p>Of the numbers of nodes only the order has a meaning: requests that leave, in any order, leave gaps.
+ *
  * <p>A driver never sees the nodes behind the one it decides on, so a later arrival can never take a granted lock away.
  * Orders that depend on later arrivals (priorities, unfair locks) cannot be written as a driver.
  *

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 final class DriverQueue {
     private final List<LockDriver> drivers;
     private final List<LockNode> nodes;
+    private final List<List<LockNode>> elsewhere; // for each request, what its node would be at each place
 
     /**
      * A subset of the nodes in front of the last one.
@@ -33,9 +34,10 @@ final class DriverQueue {
         }
     }
 
-    private DriverQueue(List<LockDriver> drivers, List<LockNode> nodes) {
+    private DriverQueue(List<LockDriver> drivers, List<LockNode> nodes, List<List<LockNode>> elsewhere) {
         this.drivers = drivers;
         this.nodes = nodes;
+        this.elsewhere = elsewhere;
     }
 
     /**
@@ -45,22 +47,28 @@ final class DriverQueue {
      * @param rising whether the ids increase with the numbers; otherwise they decrease
      */
     static Stream<DriverQueue> all(List<LockDriver> drivers, int length, boolean rising) {
-        List<List<Optional<LockNode>>> read = IntStream.rangeClosed(1, length)
-                .mapToObj(place -> drivers.stream()
-                        .map(driver -> driver.parse(name(driver.nodeName(), rising ? place : 0xabcdef - place, place)))
+        List<List<LockNode>> read = drivers.stream()
+                .map(driver -> IntStream.rangeClosed(1, length)
+                        .mapToObj(place -> name(driver.nodeName(), rising ? place : 0xabcdef - place, place))
+                        .flatMap(name -> driver.parse(name).stream())
                         .toList())
                 .toList();
         int count = (int) Math.pow(drivers.size(), length);
         return IntStream.range(0, count).boxed().flatMap(queue -> {
             List<LockDriver> asking = new ArrayList<>();
             List<LockNode> nodes = new ArrayList<>();
+            List<List<LockNode>> elsewhere = new ArrayList<>();
             int choices = queue;
             for (int place = 0; place < length; place++, choices /= drivers.size()) {
                 int choice = choices % drivers.size();
+                if (read.get(choice).size() < length) {
+                    return Stream.of();
+                }
                 asking.add(drivers.get(choice));
-                read.get(place).get(choice).ifPresent(nodes::add);
+                nodes.add(read.get(choice).get(place));
+                elsewhere.add(read.get(choice));
             }
-            return nodes.size() == length ? Stream.of(new DriverQueue(asking, nodes)) : Stream.of();
+            return Stream.of(new DriverQueue(asking, nodes, elsewhere));
         });
     }
 
@@ -143,7 +151,8 @@ final class DriverQueue {
     /** Returns this queue as it was after its first request had arrived, after the second, and so on. */
     private Stream<DriverQueue> beginnings(int longest) {
         return IntStream.rangeClosed(1, longest)
-                .mapToObj(size -> new DriverQueue(drivers.subList(0, size), nodes.subList(0, size)));
+                .mapToObj(size ->
+                        new DriverQueue(drivers.subList(0, size), nodes.subList(0, size), elsewhere.subList(0, size)));
     }
 
     /** Whether all drivers declare that no request is granted before those in front of it. */
@@ -179,6 +188,29 @@ final class DriverQueue {
                 answer instanceof Decision.WaitFor wait
                         ? wait.nodes().stream().map(LockNode::number).sorted().toList()
                         : List.of());
+    }
+
+    /**
+     * Returns the driver's answer to the requests of this part as it would be without gaps between their numbers; in
+     * the numbers of this queue.
+     */
+    Outcome outcomeWithoutGaps(Part part) {
+        int last = nodes.size() - 1;
+        int[] chosen = IntStream.range(0, nodes.size())
+                .filter(i -> i == last || part.contains(1 << i))
+                .toArray();
+        List<LockNode> closedUp = IntStream.range(0, chosen.length)
+                .mapToObj(i -> elsewhere.get(chosen[i]).get(i))
+                .toList();
+        DriverQueue queue = new DriverQueue(List.of(driver()), closedUp, List.of());
+        Outcome outcome = queue.outcome(queue.whole());
+        return new Outcome(
+                outcome.kind,
+                outcome.waitsFor.stream()
+                        .map(number -> number > 0 && number <= chosen.length
+                                ? nodes.get(chosen[number.intValue() - 1]).number()
+                                : number)
+                        .toList());
     }
 
     /** An answer reduced to its kind and numbers, to compare answers to queues that differ in their ids. */

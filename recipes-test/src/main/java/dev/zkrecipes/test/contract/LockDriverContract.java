@@ -208,6 +208,18 @@ public abstract class LockDriverContract extends NodeNameContract {
         });
     }
 
+    /**
+     * Requests leave in any order, which leaves gaps between the numbers: only their order has a meaning. A driver that
+     * looks for its neighbours by their numbers may find none beside a gap, and grant. The rules of the lock, below,
+     * are tested without gaps.
+     */
+    @Test
+    void answer_doesNotDependOnGapsBetweenNumbers() {
+        asked().forEach(queue -> queue.parts()
+                .forEach(part ->
+                        requireSame(queue, part, queue.outcomeWithoutGaps(part), "without gaps between the numbers")));
+    }
+
     private static void requireSame(DriverQueue queue, DriverQueue.Part part, DriverQueue.Outcome other, String how) {
         DriverQueue.Outcome expected = queue.outcome(part);
         require(
