@@ -145,6 +145,9 @@ public final class LeaderElection implements AutoCloseable {
             if (!(refusal instanceof ClientClosedException)) { // a closed client would refuse it again, without end
                 refusal = null;
                 isCandidate = true;
+                if (term != null) {
+                    term.isLast = false;
+                }
             }
             return true;
         });
@@ -388,7 +391,8 @@ public final class LeaderElection implements AutoCloseable {
             Optional<Term> next = await(FOR_EVER);
             boolean isDone = false;
             while (next.isPresent()) {
-                isDone = perform(work, next.get(), again);
+                next.get().isLast = !again;
+                isDone = perform(work, next.get());
                 next = again ? await(FOR_EVER) : Optional.empty();
             }
             return isDone;
@@ -400,18 +404,18 @@ public final class LeaderElection implements AutoCloseable {
 
     /** Runs the work on a thread of its own, ends the term and returns whether the work returned while it led. */
     @SuppressWarnings("unchecked") // the work throws nothing else
-    private <E extends Exception> boolean perform(LeaderWork<E> work, Term current, boolean again)
-            throws InterruptedException, E {
+    private <E extends Exception> boolean perform(LeaderWork<E> work, Term current) throws InterruptedException, E {
         Throwable failure;
         try {
             current.employ(work);
             failure = engine.await(current.workDone(), FOR_EVER).orElseThrow().orElse(null);
         } catch (InterruptedException e) {
-            end(current, false);
+            current.isLast = true;
+            end(current);
             engine.awaitUninterruptibly(current.workDone()).ifPresent(e::addSuppressed);
             throw e;
         }
-        boolean isInTime = end(current, again) && current.state() == LeaseState.RELEASED;
+        boolean isInTime = end(current, failure != null) && current.state() == LeaseState.RELEASED;
         if (failure instanceof Error error) {
             throw error;
         }
@@ -422,16 +426,6 @@ public final class LeaderElection implements AutoCloseable {
             log.warn("The work for {} failed after its term. If that is not why, fix it.", lock.path(), failure);
         }
         return isInTime;
-    }
-
-    /**
-     * Ends the term as {@link #end(Term)} does. Unless the candidate {@code standsAgain}, it stops standing first: its
-     * next request might be granted before it is withdrawn.
-     */
-    @CanIgnoreReturnValue
-    private boolean end(Term ending, boolean standsAgain) {
-        guarded(() -> isCandidate &= standsAgain);
-        return end(ending);
     }
 
     private <T extends @Nullable Object> T guarded(Supplier<T> change) {
@@ -542,10 +536,21 @@ public final class LeaderElection implements AutoCloseable {
         return isOwnThread() ? CompletableFuture.completedFuture(null) : ended.deletion.thenAccept(begun -> {});
     }
 
-    /** Ends the term, unless it has ended already. Returns whether this call ended it. */
+    @CanIgnoreReturnValue
     private boolean end(Term ending) {
+        return end(ending, false);
+    }
+
+    /**
+     * Ends the term, unless it has ended already. Returns whether this call ended it. If the work {@code failed} in
+     * time, which only this call can tell, the term is the last one.
+     */
+    private boolean end(Term ending, boolean failed) {
         boolean ends = ending.end();
         if (ends) {
+            if (failed && ending.state() == LeaseState.RELEASED) {
+                ending.isLast = true;
+            }
             orEndTheClient(() -> calls.execute(() -> orEndTheClient(() -> tellEnd(ending))));
             ending.ended.complete(ending.state());
         }
@@ -583,6 +588,7 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     private void giveBack(Term over) {
+        guarded(() -> isCandidate &= !over.isLast); // first: who is told of the end may join again
         over.gone.deletion.complete(over.lease.closeAsync());
         guarded(() -> announced = term = null);
         look();

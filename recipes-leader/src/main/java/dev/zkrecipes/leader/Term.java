@@ -34,6 +34,9 @@ public final class Term {
     final Release gone = new Release();
     List<LeaderListener> told = List.of(); // the listeners told of the beginning; used by one call at a time
 
+    /** Whether the candidate does not stand again after this term, unless it joins again: its run is about to end. */
+    volatile boolean isLast;
+
     private final LockInternals engine;
     private final long number;
     // Its first completion decides how the term ended. No action depends on it.
@@ -214,6 +217,9 @@ public final class Term {
             work.lead(this);
             return Optional.empty();
         } catch (Throwable t) {
+            if (t instanceof Error) {
+                isLast = true; // it is thrown to the caller even if the term has ended
+            }
             return Optional.of(t);
         }
     }

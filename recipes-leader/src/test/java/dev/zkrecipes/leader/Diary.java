@@ -20,6 +20,7 @@ final class Diary implements LeaderListener {
     volatile CountDownLatch end = new CountDownLatch(0);
     private final AtomicInteger inside = new AtomicInteger();
     volatile boolean hasOverlapped;
+    volatile Thread teller = Thread.currentThread(); // the last thread that called it
 
     @Override
     public void termBegan(Term term) {
@@ -39,6 +40,7 @@ final class Diary implements LeaderListener {
 
     private void note(String line, CountDownLatch latch) {
         hasOverlapped |= inside.incrementAndGet() > 1;
+        teller = Thread.currentThread();
         lines.add(line);
         try {
             assertThat(latch.await(120, TimeUnit.SECONDS)).isTrue();

@@ -667,4 +667,74 @@ class LeaderElectionIT extends ServerStage {
         assertThat(server.children(path)).isEmpty();
         assertThat(server.requests().minus(start.get()).of(RequestType.CREATE2)).isZero();
     }
+
+    @Test
+    @Tag("H310")
+    void oneTermThatEndsEarly_isOneRequest() throws InterruptedException {
+        AtomicReference<RequestCounts> start = new AtomicReference<>();
+        assertThat(one.runOnce(term -> start.set(resignAtWork()))).isFalse();
+        assertThat(one.participants()).isEmpty();
+        assertThat(server.requests().minus(start.get()).of(RequestType.CREATE2)).isZero();
+    }
+
+    @Test
+    @Tag("H310")
+    void errorAfterItsTerm_endsTheElection() throws InterruptedException {
+        AtomicReference<RequestCounts> start = new AtomicReference<>();
+        assertThatThrownBy(() -> one.run(term -> {
+                    start.set(resignAtWork());
+                    throw new AssertionError("thrown on purpose");
+                }))
+                .hasMessage("thrown on purpose");
+        assertThat(one.participants()).isEmpty();
+        assertThat(server.requests().minus(start.get()).of(RequestType.CREATE2)).isZero();
+    }
+
+    /**
+     * Resigns, and returns the requests so far once the listeners have been told. So what follows from the end of the
+     * work is done by the thread of the work, before the caller of {@code run} hears of it.
+     */
+    private RequestCounts resignAtWork() {
+        RequestCounts before = server.requests();
+        one.resign();
+        assertThat(Thread.interrupted()).isTrue();
+        await().until(() -> diary.lines.contains("ended 1 RELEASED") && isIdle(diary.teller));
+        return before;
+    }
+
+    private static boolean isIdle(Thread callback) {
+        return callback.getState() == Thread.State.WAITING || callback.getState() == Thread.State.TIMED_WAITING;
+    }
+
+    @Test
+    @Tag("H310")
+    void workThatFails_isTheLast() throws InterruptedException {
+        ZooKeeperClient direct = client(settings().callbackExecutor(Runnable::run));
+        LeaderElection election = new LeaderElection(direct, path);
+        AtomicReference<RequestCounts> start = new AtomicReference<>();
+        assertThatThrownBy(() -> election.run(term -> {
+                    term.ended().thenRun(() -> {
+                        try {
+                            // The answer follows those to whatever the end of the term has asked for.
+                            election.participants();
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    });
+                    start.set(server.requests());
+                    throw new IllegalArgumentException("thrown on purpose");
+                }))
+                .hasMessage("thrown on purpose");
+        assertThat(election.participants()).isEmpty();
+        assertThat(server.requests().minus(start.get()).of(RequestType.CREATE2)).isZero();
+    }
+
+    /** The end of the last term takes back no later call of {@code join}. */
+    @Test
+    @Tag("H310")
+    void joinWhileTheLastTermEnds_standsAgain() throws InterruptedException {
+        assertThat(one.runOnce(term -> one.resign())).isFalse();
+        one.join();
+        assertThat(one.awaitLeadership(LONG)).isPresent();
+    }
 }
