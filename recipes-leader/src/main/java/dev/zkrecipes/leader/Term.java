@@ -31,6 +31,7 @@ public final class Term {
 
     final Lease lease;
     final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    private final CompletionStage<LeaseState> endedForAll = ended.minimalCompletionStage();
     final Release gone = new Release();
     List<LeaderListener> told = List.of(); // the listeners told of the beginning; used by one call at a time
 
@@ -173,7 +174,7 @@ public final class Term {
      * @return the stage, which no caller can complete
      */
     public CompletionStage<LeaseState> ended() {
-        return ended.minimalCompletionStage();
+        return endedForAll; // a new stage for each call would stay in memory as long as the term
     }
 
     boolean isOver() {

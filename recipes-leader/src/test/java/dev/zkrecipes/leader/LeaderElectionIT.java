@@ -737,4 +737,15 @@ class LeaderElectionIT extends ServerStage {
         one.join();
         assertThat(one.awaitLeadership(LONG)).isPresent();
     }
+
+    /** A loop that asks each time for the stage must not fill the memory. */
+    @Test
+    @Tag("H311")
+    void endOfATerm_isOneStage() throws InterruptedException {
+        one.join();
+        Term term = leads(one);
+        assertThat((Object) term.ended()).isSameAs(term.ended());
+        assertThat(term.ended().toCompletableFuture().complete(LeaseState.LOST)).isTrue(); // a copy
+        assertThat(term.ended().toCompletableFuture().isDone()).isFalse();
+    }
 }
