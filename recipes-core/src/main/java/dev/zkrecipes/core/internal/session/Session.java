@@ -349,14 +349,20 @@ public final class Session {
      * Whether the session must be taken for lost by the clock of this process, as there may be no server to say so.
      * This is the case once T has passed: since the latest committed write was sent, if the session holds anything, and
      * otherwise since it lost its connection. It lasts until a server says that the session has ended, or until the
-     * session turns out to be alive. May be called from any thread.
+     * session turns out to be alive. May be called from any thread, and like {@link #isOutlived} looks again if what it
+     * has seen has changed.
      */
     public boolean isTakenForLost() {
         if (takenForLost || keepAlive.keepsAny()) {
-            return takenForLost || isOutlived();
+            return takenForLost || (isOutlived() && (keepAlive.keepsAny() || isTakenForLost()));
         }
-        boolean isCutOff = state == State.DISCONNECTED || state == State.READ_ONLY;
-        return isCutOff && timeoutNanos > 0 && scheduler.nanoTime() - endedAt >= timeoutNanos;
+        State seen = state;
+        long since = endedAt;
+        boolean isCutOff = seen == State.DISCONNECTED || seen == State.READ_ONLY;
+        return isCutOff
+                && timeoutNanos > 0
+                && scheduler.nanoTime() - since >= timeoutNanos
+                && ((seen == state && since == endedAt) || isTakenForLost());
     }
 
     /** Records that the leases of the session are being lost by the clock. Call only on the engine thread. */

@@ -153,4 +153,34 @@ class ConnectionStateTest extends ClientScene {
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(client.connectionState()).isEqualTo(ConnectionState.EXPIRED);
     }
+
+    // ---- By the clock, on a thread that stands still in the middle of the look.
+
+    private void standStill(Runnable meanwhile) {
+        scheduler.uponTime = () -> {
+            scheduler.uponTime = () -> {};
+            meanwhile.run();
+            scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        };
+    }
+
+    @Test
+    @Tag("H312")
+    void lookThatTakesASessionTimeout_takesNoConnectionForLostThatHasComeBack() {
+        scheduler.run();
+        become(State.DISCONNECTED);
+        standStill(() -> become(State.CONNECTED));
+        assertThat(client.connectionState()).isNotEqualTo(ConnectionState.EXPIRED);
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+    }
+
+    /** A session without leases writes nothing. */
+    @Test
+    @Tag("H312")
+    void lookThatTakesASessionTimeout_takesNoSessionForLostWhoseLeaseWasClosed() {
+        Lease lease = hold();
+        standStill(lease::closeAsync);
+        assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
+        assertThat(told).isEmpty();
+    }
 }
