@@ -79,6 +79,8 @@ public final class SaslLogin {
             return entries() != null;
         } catch (RuntimeException e) { // there is no configuration, or none that can be read
             return false;
+        } catch (Error e) { // there is one, of foreign code that is broken: the login will tell the reason
+            return true;
         }
     }
 
@@ -94,7 +96,7 @@ public final class SaslLogin {
         AppConfigurationEntry[] entries;
         try {
             entries = entries();
-        } catch (RuntimeException e) { // there is no configuration, or none that can be read
+        } catch (RuntimeException | Error e) { // there is no configuration, or none that can be read
             return failed("the JAAS configuration" + file() + " cannot be read: " + TlsSettings.reason(e), e);
         }
         if (entries == null) {

@@ -87,4 +87,21 @@ class SaslLoginTest {
         assertThat(found.kind()).isEqualTo(Obstacle.Kind.IDENTITY);
         assertThat(found.text()).contains("the SASL login failed: no key").contains("/etc/no");
     }
+
+    /** As a configuration of another library does that lacks one of its classes. */
+    @Test
+    @Tag("H313")
+    void configurationThatThrowsAnError_isAnObstacle() {
+        Configuration.setConfiguration(new Configuration() {
+            @Override
+            public AppConfigurationEntry[] getAppConfigurationEntry(String name) {
+                throw new NoClassDefFoundError("played");
+            }
+        });
+        SaslLogin login = new SaslLogin(null, List.of());
+        assertThat(login.isWanted()).isTrue(); // who connects without an identity creates nodes for everybody
+        Obstacle found = login.trouble().orElseThrow();
+        assertThat(found.kind()).isEqualTo(Obstacle.Kind.IDENTITY);
+        assertThat(found.text()).contains("the JAAS configuration cannot be read: played");
+    }
 }
