@@ -212,6 +212,19 @@ class MixedLockTroubleIT extends ServerStage {
         await().untilAsserted(() -> assertThat(nodes()).isEmpty());
     }
 
+    /** The client that is closed has measured the time, and nobody else would release the other member in time. */
+    @Test
+    @Tag("H325")
+    void limitedHold_isGivenBack_whenTheClientThatMeasuresItsTimeIsClosed() throws Exception {
+        LockOptions limited = LockOptions.defaults().withHoldAtMost(Duration.ofHours(1));
+        InterProcessLock foreign = LockGroups.foreign(new MixedLock(List.of(mutex(far, "/z"))));
+        Lease lease = new InterProcessMultiLock(List.of(mutex(near, "/x"), foreign), limited).acquire();
+        near.close();
+        await().untilAsserted(() -> assertThat(nodes()).isEmpty());
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        lease.close();
+    }
+
     @Test
     @Tag("H42")
     void closedHolds_leaveNoListenerWithTheMembers() throws Exception {

@@ -11,7 +11,6 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.ManyLeases;
-import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -94,7 +93,7 @@ public final class LockParts {
      * Creates a {@linkplain LockGroups#foreign foreign} lock that consists of other locks, some of which may be of this
      * library. Its leases report their end on the callback threads of the client of the first such lock. When the
      * shortest time that {@link LockOptions#withHoldAtMost} allows for it or for one of the parts has elapsed, a hold
-     * is lost and released, by the timer of that client.
+     * is lost and released, by the timer of that client; sooner if that client is closed.
      *
      * @param lock what acquires the parts
      * @param parts the parts
@@ -123,11 +122,7 @@ public final class LockParts {
                 .min(Comparator.naturalOrder())
                 .map(LockOptions.defaults()::withHoldAtMost)
                 .orElseGet(LockOptions::defaults);
-        return AdaptedLock.of(
-                lock,
-                limit,
-                client.map(EngineClient::callbacks).orElseGet(Callbacks::ofNoClient),
-                client.map(EngineClient::scheduler).orElse(null));
+        return AdaptedLock.of(lock, limit, client.orElse(null));
     }
 
     /** Refuses two parts on one path of one client: the second one would be a re-entry, or wait for the first. */

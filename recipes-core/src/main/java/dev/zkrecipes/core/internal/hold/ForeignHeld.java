@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
@@ -165,15 +166,27 @@ public final class ForeignHeld extends Held {
     }
 
     /**
-     * Called when the time limit has elapsed. This may be the engine thread, and the foreign lock may block while it is
-     * released, so a thread for losses releases it.
+     * Called when the time limit has elapsed, or cannot be measured any more. This may be the engine thread, and the
+     * foreign lock may block while it is released, so a thread for losses releases it. A hold that has ended otherwise
+     * is being released by the thread that closes it.
      */
     @Override
     public void lose(String reason) {
         if (ends(reason)) {
             LockLog.lost(spec().path(), reason);
-            callbacks.tellLoss(() -> giveBack(hold::expire));
         }
+        if (super.isKnownAsLost()) {
+            callbacks.tellLoss(() -> giveBack(hold::expire)); // no effect if that has happened
+        }
+    }
+
+    /** Has the hold end before the client that measures its time: {@code register} returns what undoes that. */
+    public void endBy(Function<Supplier<CompletableFuture<Void>>, Runnable> register) {
+        Runnable undo = register.apply(() -> {
+            lose(LockLog.CLIENT_CLOSED);
+            return CompletableFuture.completedFuture(null);
+        });
+        Completion.on(gone, (nothing, failure) -> undo.run());
     }
 
     /** The time limit also counts for a hold of which a part was lost, because its other parts stay held. */
@@ -182,13 +195,11 @@ public final class ForeignHeld extends Held {
         return !givenBack.get();
     }
 
-    /** A hold that has ended otherwise is being released by the thread that closes it. */
     @Override
     protected void onTime() {
         HoldLimit limit = limit();
-        End last = endByNow();
-        if (last != null && last.isLoss() && limit != null && limit.isOver()) {
-            callbacks.tellLoss(() -> giveBack(hold::expire)); // no effect if that has happened
+        if (limit != null && limit.isOver()) {
+            lose(limit.reason());
         }
     }
 

@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AdaptedLock extends OwnedLock {
     private final ForeignLock foreign;
-    private final @Nullable EngineScheduler clock; // measures the time limit of holds; null if there is none
+    private final @Nullable EngineClient timer; // measures the time limit of holds; null if there is none
 
     private AdaptedLock(
             ForeignLock foreign,
@@ -56,7 +56,7 @@ public final class AdaptedLock extends OwnedLock {
             LockOptions options,
             Callbacks callbacks,
             @Nullable EngineClient client,
-            @Nullable EngineScheduler clock,
+            @Nullable EngineClient timer,
             LockDataTable holds) {
         super(
                 client,
@@ -67,22 +67,23 @@ public final class AdaptedLock extends OwnedLock {
                 null,
                 false);
         this.foreign = foreign;
-        this.clock = clock;
+        this.timer = timer;
     }
 
     /** Returns a lock without a client, with a table of its own. */
     public static AdaptedLock of(ForeignLock foreign) {
-        return of(foreign, LockOptions.defaults(), Callbacks.ofNoClient(), null);
+        return of(foreign, LockOptions.defaults(), null);
     }
 
     /**
-     * Returns a lock without a client, with a table of its own. The clock measures the time that the options allow; it
-     * is null if they set no limit. The name of the lock's nodes only has to be well-formed, because it creates none.
+     * Returns a lock without a client, with a table of its own. The client {@code timer} measures the time that the
+     * options allow, and runs the callbacks; it is null if none of the parts has a client, and then the options set no
+     * limit. The name of the lock's nodes only has to be well-formed, because it creates none.
      */
-    public static AdaptedLock of(
-            ForeignLock foreign, LockOptions options, Callbacks callbacks, @Nullable EngineScheduler clock) {
+    public static AdaptedLock of(ForeignLock foreign, LockOptions options, @Nullable EngineClient timer) {
+        Callbacks callbacks = timer == null ? Callbacks.ofNoClient() : timer.callbacks();
         return new AdaptedLock(
-                foreign, "lock-", options, callbacks, null, clock, new LockDataTable(List.of(), System::nanoTime));
+                foreign, "lock-", options, callbacks, null, timer, new LockDataTable(List.of(), System::nanoTime));
     }
 
     /**
@@ -92,7 +93,7 @@ public final class AdaptedLock extends OwnedLock {
     public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
         EngineClient client = on.client();
         String nodeName = on.group().all().get(0).nodeName();
-        return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, client.scheduler(), on.table);
+        return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, client, on.table);
     }
 
     // ---- Acquiring.
@@ -164,6 +165,10 @@ public final class AdaptedLock extends OwnedLock {
         try {
             data = record.get();
             held = new ForeignHeld(group.all().get(0), hold, callbacks(), limit());
+            if (worksOn == null && timer != null && held.limit() != null) {
+                // When that client is closed, nobody measures the time any more. Parts that are not its own stay held.
+                held.endBy(end -> timer.endBefore(path(), end));
+            }
         } catch (Throwable t) {
             hold.releaseInBackground();
             throw t;
@@ -173,7 +178,7 @@ public final class AdaptedLock extends OwnedLock {
 
     /** Returns the time limit of a new hold; null if there is no limit. */
     private @Nullable HoldLimit limit() {
-        return clock == null ? null : HoldLimit.of(group, clock);
+        return timer == null ? null : HoldLimit.of(group, timer.scheduler());
     }
 
     @Override
