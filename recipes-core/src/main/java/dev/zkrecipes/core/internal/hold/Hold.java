@@ -351,12 +351,13 @@ public final class Hold implements MultiLease, Held.Listener {
      * the hold. If {@code waits} is true, the caller calls {@link Origin#confirm} next, so a foreign lock may already
      * block in this call.
      *
-     * <p>If another thread is closing the hold at this moment, this call goes through the same steps. Each step is done
-     * by the first thread to reach it, and the state is not HELD when either call returns.
+     * <p>If another thread is closing the hold at this moment, and the calling thread may close it, too, this call goes
+     * through the same steps. Each step is done by the first thread to reach it, and the state is not HELD when either
+     * call returns. A thread that may not close it is refused: a foreign lock may let no other thread release it.
      */
     @CanIgnoreReturnValue
     public boolean beginClosing(boolean waits) {
-        if (closing == null) {
+        if (decided() == null) {
             requireMayClose();
         }
         boolean begins = false;

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.collect.Lists;
@@ -520,6 +521,28 @@ class AdaptedLockTest {
         goesOn.countDown();
         loss.join();
         assertThat(other.calls).containsExactly("acquire", "release");
+    }
+
+    /** A lock that only its own thread can release would refuse, and the owner's close would report that. */
+    @Test
+    @Tag("H326")
+    void threadThatMayNotClose_isRefused_alsoWhileTheOwnerCloses() throws Exception {
+        Lease lease = lock.acquire();
+        Thread owner = Thread.currentThread();
+        List<Throwable> refused = new CopyOnWriteArrayList<>();
+        Thread another = new Thread(() -> refused.add(catchThrowable(lease::close)));
+        other.whenStateIsAsked = () -> {
+            if (Thread.currentThread() == owner && another.getState() == Thread.State.NEW) {
+                another.start();
+                Uninterruptibles.joinUninterruptibly(another);
+            }
+        };
+        List<Thread> releasing = new CopyOnWriteArrayList<>();
+        other.whileReleasing = () -> releasing.add(Thread.currentThread());
+        lease.close();
+        assertThat(releasing).containsExactly(owner);
+        assertThat(refused).singleElement().isInstanceOf(IllegalMonitorStateException.class);
+        assertThat(catchThrowable(lease::close)).isNull();
     }
 
     /** The other thread could not release what only the owner can. */
