@@ -62,13 +62,21 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
                 var unused = Thread.interrupted(); // Curator sets the flag in addition to the exception
                 throw interrupted(e);
             }
-            throw translated(e);
+            boolean isOfSession = e instanceof NullPointerException && hold.state() == LeaseState.LOST;
+            throw translated(isOfSession ? sessionExpired(e) : e);
         } finally {
             if (held.isEmpty()) {
                 hold.end();
             }
         }
         return held.map(hold::withRelease);
+    }
+
+    /** Returns what Curator should have thrown: it may have no node if its session ends while it creates one. */
+    private static Exception sessionExpired(Exception failure) {
+        Exception expired = new KeeperException.SessionExpiredException();
+        expired.initCause(failure);
+        return expired;
     }
 
     private static InterruptedException interrupted(Exception failure) {

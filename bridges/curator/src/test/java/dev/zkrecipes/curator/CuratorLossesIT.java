@@ -11,6 +11,7 @@ import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.listen.StandardListenerManager;
@@ -246,6 +248,34 @@ class CuratorLossesIT extends ServerStage {
         curator.getZookeeperClient().reset();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         lease.close();
+    }
+
+    /** Curator 5.9.0 may fail like this when its session ends while it creates the node. */
+    @Test
+    @Tag("H327")
+    void nullPointerOfCurator_isReportedAsTheLostSession() throws Exception {
+        AtomicBoolean fails = new AtomicBoolean(true);
+        InterProcessMutex theirs = new InterProcessMutex(curator, path) {
+            @Override
+            public boolean acquire(long time, TimeUnit unit) throws Exception {
+                if (fails.getAndSet(false)) {
+                    curator.getZookeeperClient().reset();
+                    throw new NullPointerException("ourPath is null");
+                }
+                return super.acquire(time, unit);
+            }
+        };
+        InterProcessLock lock = CuratorLocks.ofCurator(curator, path, theirs);
+        assertThatThrownBy(() -> lock.tryAcquire(LONG))
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining(path)
+                .hasRootCauseInstanceOf(NullPointerException.class);
+        fails.set(true);
+        InterProcessLock ours = new dev.zkrecipes.mutex.InterProcessMutex(client(), path + "-ours");
+        new InterProcessMultiLock(List.of(lock, ours))
+                .tryAcquire(LONG)
+                .orElseThrow()
+                .close();
     }
 
     private void assertLossIsNoticed(CuratorFramework framework) throws InterruptedException {
