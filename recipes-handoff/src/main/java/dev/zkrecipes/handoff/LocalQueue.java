@@ -214,14 +214,20 @@ final class LocalQueue implements ForeignLock {
 
     @Override
     public Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException {
-        if (!atMost.isZero()) {
-            return await(acquireAsync(), atMost);
-        }
+        return atMost.isZero() ? tryNow(lock::tryAcquire) : await(acquireAsync(), atMost);
+    }
+
+    @Override
+    public Optional<Hold> tryAtOnce(Duration limit) {
+        return tryNow(() -> LockParts.tryAtOnce(lock, limit));
+    }
+
+    private Optional<Hold> tryNow(Supplier<Optional<Lease>> request) {
         Turn kept = takeKept(null);
         if (kept != null) {
             return Optional.of(kept);
         }
-        return isBusyHere() ? Optional.empty() : lock.tryAcquire().map(this::begin);
+        return isBusyHere() ? Optional.empty() : request.get().map(this::begin);
     }
 
     @Override

@@ -9,8 +9,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.Remains;
@@ -137,6 +140,20 @@ class HandoffMutexIT extends ServerStage {
         }
         client.close();
         await().untilAsserted(() -> assertThat(server.children(path)).isEmpty());
+    }
+
+    /** A multi-lock of several clients tries its members like this. */
+    @Test
+    @Tag("H328")
+    void tryAsAPart_endsInTime_withoutAnAnswer() throws Exception {
+        FaultProxy proxy = proxy();
+        InterProcessLock part = new HandoffMutex(client(proxy), path, MOST);
+        part.acquire().close();
+        proxy.pauseReplies();
+        assertThatThrownBy(() -> LockParts.tryAtOnce(part, Duration.ofMillis(200)))
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("PT0.2S");
+        proxy.resume();
     }
 
     @Test

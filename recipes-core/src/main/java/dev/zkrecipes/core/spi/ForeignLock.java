@@ -65,6 +65,21 @@ public interface ForeignLock {
     Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException;
 
     /**
+     * Acquires the lock if it is free, as {@link #tryAcquire} does with a time of zero, but waits for an answer no
+     * longer than {@code limit}. For a lock that is built on locks of this library, see {@link LockParts#tryAtOnce}; by
+     * default the limit has no effect.
+     *
+     * @param limit how long to wait for an answer
+     * @return the hold of the calling thread; empty if the lock is busy
+     * @throws InterruptedException if the thread is interrupted; nothing is acquired
+     * @throws dev.zkrecipes.core.LockConnectionException if it is unknown whether the lock is free
+     * @throws dev.zkrecipes.core.LockException if the lock cannot be acquired
+     */
+    default Optional<Hold> tryAtOnce(Duration limit) throws InterruptedException {
+        return tryAcquire(Duration.ZERO);
+    }
+
+    /**
      * Acquires the lock, waiting for as long as it takes. Interruption does not end the wait; the interrupt flag is
      * kept.
      *

@@ -55,14 +55,13 @@ public final class LockParts {
      * Acquires the lock as {@link InterProcessLock#tryAcquire()} does, but may wait for the server's answer for a
      * shorter time than the request time-out.
      *
-     * @param lock any lock; the limit has no effect on one that is not of the engine
+     * @param lock any lock; of those that are not of the engine, {@link ForeignLock#tryAtOnce} decides about the limit
      * @param atMost how long to wait for an answer; the request time-out, if that is shorter
      * @return the lease, or empty if the lock is not free
      * @throws dev.zkrecipes.core.LockConnectionException if there was no answer in time
      */
     public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
-        Optional<EngineLock> ours = EngineLock.behind(lock);
-        return ours.isPresent() ? ours.get().tryAtOnce(Objects.requireNonNull(atMost, "atMost")) : lock.tryAcquire();
+        return EngineLock.tryAtOnce(lock, Objects.requireNonNull(atMost, "atMost"));
     }
 
     /**

@@ -148,7 +148,8 @@ public final class AdaptedLock extends OwnedLock {
     private Optional<ForeignLock.Hold> ask(Mode mode, @Nullable Duration most, boolean isInterruptible)
             throws InterruptedException {
         if (mode == Mode.TRY) {
-            return Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO));
+            return Blocking.uninterruptibly(
+                    () -> most == null ? foreign.tryAcquire(Duration.ZERO) : foreign.tryAtOnce(most));
         } else if (most != null) {
             return foreign.tryAcquire(most);
         }

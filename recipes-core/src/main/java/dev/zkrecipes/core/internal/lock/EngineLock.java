@@ -137,6 +137,11 @@ public final class EngineLock extends OwnedLock {
         return unwrapped(lock) instanceof OwnedLock owned ? owned.group.paths() : List.of();
     }
 
+    /** Tries the lock, and waits for an answer no longer than {@code limit} if {@code lock} heeds that. */
+    public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration limit) {
+        return unwrapped(lock) instanceof OwnedLock owned ? owned.tryAtOnce(limit) : lock.tryAcquire();
+    }
+
     private static InterProcessLock unwrapped(InterProcessLock lock) {
         InterProcessLock found = Objects.requireNonNull(lock, "lock");
         for (InterProcessLock inner = unwrap.apply(found); inner != found; inner = unwrap.apply(found)) {
