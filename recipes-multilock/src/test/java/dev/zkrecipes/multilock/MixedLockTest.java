@@ -18,6 +18,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -242,6 +243,17 @@ class MixedLockTest {
     }
 
     @Test
+    @Tag("H329")
+    void timeThatIsOverDuringAVerification_isReportedAsALoss() throws Exception {
+        Table table = new Table();
+        Lease lease = new InterProcessMultiLock(List.of(LockGroups.foreign(table), mutexes.get(0)), LIMITED).acquire();
+        table.whileVerified = () -> pass(Duration.ofSeconds(1));
+        assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class).hasMessageContaining("withHoldAtMost");
+        assertThat(table.isHeld).isFalse();
+        lease.close();
+    }
+
+    @Test
     void timeOfAHold_isRefused_whereNobodyCouldMeasureIt() {
         List<InterProcessLock> members = List.of(LockGroups.foreign(new Table()), first);
         assertThatIllegalArgumentException()
@@ -254,6 +266,12 @@ class MixedLockTest {
     private static final class Table implements ForeignLock, ForeignLock.Hold {
         boolean isHeld;
         int releases;
+        Runnable whileVerified = () -> {};
+
+        @Override
+        public void verify() {
+            whileVerified.run();
+        }
 
         @Override
         public String path() {

@@ -117,7 +117,7 @@ public final class ForeignHeld extends Held {
     public void verify() throws InterruptedException {
         try {
             hold.verify();
-        } catch (UnsupportedOperationException e) {
+        } catch (UnsupportedOperationException | IllegalMonitorStateException e) {
             throw refused(e);
         }
     }
@@ -135,12 +135,17 @@ public final class ForeignHeld extends Held {
     private <T> T told(Supplier<T> question) {
         try {
             return question.get();
-        } catch (UnsupportedOperationException e) {
+        } catch (UnsupportedOperationException | IllegalMonitorStateException e) {
             throw refused(e);
         }
     }
 
-    private UnsupportedOperationException refused(UnsupportedOperationException why) {
+    /** Leases that back the foreign lock are closed, not lost, if the time was over during the question. */
+    private RuntimeException refused(RuntimeException why) {
+        if (why instanceof IllegalMonitorStateException) {
+            requireNotLost();
+            return why;
+        }
         return new UnsupportedOperationException("the lock " + spec().path() + ": " + why.getMessage(), why);
     }
 
