@@ -142,11 +142,10 @@ public final class ForeignHeld extends Held {
 
     /** Leases that back the foreign lock are closed, not lost, if the time was over during the question. */
     private RuntimeException refused(RuntimeException why) {
-        if (why instanceof IllegalMonitorStateException) {
-            requireNotLost();
-            return why;
-        }
-        return new UnsupportedOperationException("the lock " + spec().path() + ": " + why.getMessage(), why);
+        requireNotLost();
+        return why instanceof IllegalMonitorStateException
+                ? why
+                : new UnsupportedOperationException("the lock " + spec().path() + ": " + why.getMessage(), why);
     }
 
     /**
