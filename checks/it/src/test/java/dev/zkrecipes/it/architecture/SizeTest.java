@@ -60,7 +60,7 @@ class SizeTest {
                 .flatMap(file -> lines(file).stream())
                 .filter(SizeTest::isCode)
                 .count();
-        assertThat(code).as("lines of code in core").isLessThanOrEqualTo(13_700);
+        assertThat(code).as("lines of code in core").isLessThanOrEqualTo(13_750);
     }
 
     /** The formatter wraps code, and leaves comments as they are. */
