@@ -342,7 +342,7 @@ public final class Session {
      */
     public boolean isOutlived() {
         SessionProof seen = proof;
-        return seen.isOutlived(timeoutNanos, scheduler.nanoTime()) && (seen == proof || isOutlived());
+        return seen.isOutlived(timeoutNanos, scheduler.nanoTime()) && (seen.equals(proof) || isOutlived());
     }
 
     /**
