@@ -14,7 +14,9 @@ import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -68,16 +70,25 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
      *
      * @param by the node of one of them, or one that waits in front
      * @param taken the permits of all of them at the path
+     * @param limits what {@link #limits} has returned
      */
-    boolean isKeptOut(ZooKeeperClient client, Participant by, int taken) throws InterruptedException {
+    boolean isKeptOut(Participant by, int taken, Map<String, Integer> limits) {
         return switch (mode) {
             case SHARED -> !by.kind().equals("__READ__");
             case SEMAPHORE ->
                 taken + (by.holding() ? permits : InterProcessSemaphore.permitsOf(by))
-                        > new InterProcessSemaphore(client, by.path(), limit)
-                                .maxLeases(); // somebody may have resized it
+                        > limits.getOrDefault(by.path(), limit);
             case MUTEX, EXCLUSIVE, LEADER -> true;
         };
+    }
+
+    /** Asks how many permits each semaphore has now, by path: somebody may have resized it. */
+    Map<String, Integer> limits(ZooKeeperClient client) throws InterruptedException {
+        Map<String, Integer> limits = new HashMap<>();
+        for (String path : mode == Mode.SEMAPHORE ? paths : List.<String>of()) {
+            limits.put(path, new InterProcessSemaphore(client, path, limit).maxLeases());
+        }
+        return limits;
     }
 
     /** Returns how many permits a holder has; 1 if this is no semaphore. */

@@ -70,8 +70,10 @@ final class LockRequest {
             return;
         }
         List<Participant> participants;
+        Map<String, Integer> limits;
         try {
             participants = lock.participants();
+            limits = settings.lock().limits(client);
         } catch (LockException e) {
             return; // the request for the lock meets the same error and reports it
         }
@@ -87,7 +89,7 @@ final class LockRequest {
             }
             int takenHere = taken.getOrDefault(each.path(), 0);
             boolean isInTheWay = level >= 0 || (!each.holding() && takenHere > 0);
-            if (isInTheWay && settings.lock().isKeptOut(client, each, takenHere)) {
+            if (isInTheWay && settings.lock().isKeptOut(each, takenHere, limits)) {
                 throw new LockRefusedException(each.path() + " is held for " + whose
                         + (level >= 0 ? "" : ", and " + each.owner() + " waits for that")
                         + ": it would wait for itself; leave the inner zklock out");
